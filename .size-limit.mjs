@@ -1,6 +1,5 @@
 /**
- * What browsers may have to download: each package states its budgets in a `.size-limit.json` of
- * its own.
+ * Budgets of what browsers download. Each package states its own in its `.size-limit.json`.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ const root = import.meta.dirname;
 const entryBudget = { name: "entry", path: "build/web/remoteEntry.js", gzip: true, limit: "9 kB" };
 const totalBudget = { name: "all", path: "build/web/*.js", gzip: true, limit: "80 kB" };
 
-/** A remote that states nothing gets these. */
+/** Reads a package's budgets; the defaults where it has no `.size-limit.json`. */
 const readBudgets = (folder) => {
   const file = join(root, folder, ".size-limit.json");
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [entryBudget, totalBudget];

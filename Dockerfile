@@ -1,4 +1,4 @@
-# The images of docker-compose.yml. Private keys are made in volumes at the first start; the teams' stay in the build stage.
+# The images of docker-compose.yml. Private keys are made in volumes at the first start; the teams' keys stay in the build stage.
 
 FROM node:24-bookworm-slim AS base
 WORKDIR /relicario
@@ -9,7 +9,7 @@ ENV NODE_ENV=development
 COPY . .
 RUN npx --yes pnpm@12.21.0 install --frozen-lockfile \
  && node --disable-warning=ExperimentalWarning tooling/src/bundle/build.ts \
- && node --disable-warning=ExperimentalWarning tooling/src/containers/collect.ts /releases
+ && node --disable-warning=ExperimentalWarning tooling/src/containers/collect-releases.ts /releases
 
 FROM base AS dependencies
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
@@ -20,7 +20,7 @@ RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter @relicario/
  && mkdir -p /keys /objects /outbox /deployments \
  && chown -R node:node /keys /objects /outbox /deployments
 
-# Service, identity provider, gateway and deployer: one image, four commands.
+# Service, identity provider, gateway and deployment signer: one image, four commands.
 FROM dependencies AS system
 COPY shared/src shared/src
 COPY api api

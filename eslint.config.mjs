@@ -1,5 +1,5 @@
-// What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place,
-// names that nothing uses, and the rules of the React compiler. None of it asks for types.
+// Rules that oxlint (oxlint.config.ts) lacks: import boundaries, syntax that is forbidden in some
+// folders, unused names, and the rules of the React compiler. None of them needs types.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -38,7 +38,18 @@ const noReplacedName = [...names].map(([name, instead]) => ({
   selector: `:matches(Identifier, JSXIdentifier)[name='${name}']`,
   message: `docs/glossary.md has another word for this: ${instead}.`,
 }));
-const alwaysForbidden = [noOnly, noFixedWait, ...noReplacedName];
+const sentence = "JSXElement > JSXExpressionContainer CallExpression[callee.name='t']:not(JSXAttribute *)";
+const noUnmarkedWords = [
+  {
+    selector: `${sentence} > ObjectExpression > Property[key.name=/^(former|names?|tag|titles?)$/]:not([value.callee.name='markVerbatim'])`,
+    message: "Translators would change a user's own words: renderVerbatim(t(key, { name: markVerbatim(name) })).",
+  },
+  {
+    selector: `${sentence.replace(" Call", " > Call")}:has(Identifier[name='markVerbatim'])`,
+    message: "Marked words are isolated by renderVerbatim(t(…)).",
+  },
+];
+const alwaysForbidden = [noOnly, noFixedWait, ...noUnmarkedWords, ...noReplacedName];
 
 export default defineConfig(
   globalIgnores(ignoredFiles),
@@ -53,7 +64,7 @@ export default defineConfig(
       "@typescript-eslint/no-unused-vars": [
         "error",
         { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true },
-      ], // `_` says that it is left out on purpose
+      ], // `_` marks a name that is unused on purpose
     },
   },
 
@@ -63,7 +74,7 @@ export default defineConfig(
   },
 
   {
-    // The formatter (oxfmt.config.ts) does not wrap comments. What is no comment is its own.
+    // Limits what the formatter (oxfmt.config.ts) does not wrap: comments.
     files: ["**/*.{ts,tsx,mjs,cjs}"],
     plugins: { "@stylistic": stylistic },
     rules: {
@@ -88,7 +99,9 @@ export default defineConfig(
     rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport, noSubtle, noWasm] },
   },
   {
-    files: ["remote-recovery/vault/**"],
+    // These may use WebCrypto. One-time codes are made where a record is shown: page and kit. The
+    // deployment document is verified before any vault exists.
+    files: ["remote-recovery/vault/**", "host/src/deployment/verify.ts", "shared/src/api/one-time-code.ts"],
     ignores: testFiles,
     rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport, noWasm] },
   },
@@ -97,12 +110,12 @@ export default defineConfig(
     rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport] },
   },
   {
-    // The face of a remote, and the pages that a route loads.
+    // The entry of a remote, and the pages that routes load: both need a default export.
     files: ["remote-*/src/remote.tsx", "remote-*/src/**/*Page.tsx", "host/src/**/*Page.tsx"],
     rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noSubtle, noWasm] },
   },
   {
-    // Read by webpack, drizzle, jest and Playwright, which ask for a default export.
+    // Read by webpack, drizzle, jest and Playwright, which need a default export.
     files: ["**/*.config.ts", "tooling/src/database/jest-*.ts", "e2e/**/*.setup.ts", "e2e/**/*.teardown.ts"],
     rules: { "no-restricted-syntax": ["error", ...alwaysForbidden] },
   },

@@ -1,5 +1,5 @@
-// The one rule of the strict sets that oxlint does not have, and that asks for types: minutes, so
-// it is no part of `lint`.
+// The only rule of the strict sets that oxlint lacks and that needs types. It takes minutes, so
+// `lint` does not run it.
 import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
@@ -8,9 +8,9 @@ import { ignoredFiles } from "./tooling/src/lint/scopes.ts";
 
 export default defineConfig(globalIgnores([...ignoredFiles, "oxfmt.config.ts", "oxlint.config.ts"]), {
   files: ["**/*.ts", "**/*.tsx"],
-  plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": reactHooks }, // the second is named in directives
-  // A program of its own for each package, as is inferred for a single run, needs more memory than
-  // node gives: the service shares what packages have in common.
+  plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": reactHooks }, // react-hooks is named in directives
+  // The project service shares what packages have in common. A separate program for each package,
+  // the default of a single run, would need more memory than Node allows.
   languageOptions: {
     parser: tseslint.parser,
     parserOptions: {
@@ -19,6 +19,6 @@ export default defineConfig(globalIgnores([...ignoredFiles, "oxfmt.config.ts", "
       tsconfigRootDir: import.meta.dirname,
     },
   },
-  linterOptions: { reportUnusedDisableDirectives: "off" }, // they are of other rules
+  linterOptions: { reportUnusedDisableDirectives: "off" }, // the directives are for other rules
   rules: { "@typescript-eslint/no-unsafe-class-instance-assignment": "error" },
 });

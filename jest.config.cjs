@@ -1,6 +1,6 @@
 /**
- * One project a package, or several of its name. Node by default; packages that draw get jsdom with
- * the realm's own web APIs.
+ * Configures one project per package, or several of the same name. Packages with components run in
+ * jsdom, with the web APIs of Node's realm; all others run in Node.
  */
 const fs = require("node:fs");
 
@@ -27,7 +27,7 @@ const vaultSetup = ["cheap-argon2", "small-parts"].map(
 const withDatabase = {
   globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
   globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
-  // drizzle asks for it a thousand times a statement, and a global of a vm context is slow to reach
+  // drizzle reads `Object` a thousand times per statement, and a vm context's globals are slow
   sandboxInjectedGlobals: ["Object"],
 };
 
@@ -65,12 +65,18 @@ module.exports = {
       ...withDatabase,
     }),
     jestProject("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
-    jestProject("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
+    jestProject("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.{ts,tsx}"]),
     ...remotes
       .filter((name) => name !== "recovery")
       .map((name) => jestProject(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     jestProject("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
-    jestProject("api", "node", ["api/src/**/*.test.ts"], withDatabase),
+    jestProject("api", "node", ["api/src/**/*.test.ts"], {
+      ...withDatabase,
+      // `npm run test:engines` starts the poolers, and sets this
+      ...(process.env.RELICARIO_TEST_POOLER_WITHOUT_STATEMENTS === undefined && {
+        testPathIgnorePatterns: [...ignoredPaths, "/pooler\\.test\\.ts$"],
+      }),
+    }),
     jestProject("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
     jestProject("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],

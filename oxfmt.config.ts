@@ -11,7 +11,6 @@ export default defineConfig({
     // Written by programs.
     "pnpm-lock.yaml",
     "api/src/db/migrations/meta/**",
-    "host/src/shared-packages/{react-router-dom,zod-core,zod-parts}.ts",
     "shared/src/webpack/surface.json",
     // Read byte for byte by tests.
     "**/vectors/**/*.json",
@@ -21,7 +20,7 @@ export default defineConfig({
     "remote-recovery/engine/assembly/{bch,bits,search}.ts",
   ],
   overrides: [
-    // blanks of HTML go to browsers
+    // whitespace in HTML is sent to browsers
     { files: ["api/src/identity/pages/**"], options: { embeddedLanguageFormatting: "off" } },
   ],
 });

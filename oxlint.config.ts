@@ -1,4 +1,4 @@
-// Each exception from the strict sets has its reason beside it. What only ESLint has is in
+// Each exception from the strict sets has its reason next to it. Rules that only ESLint has are in
 // eslint.config.mjs.
 import { defineConfig } from "oxlint";
 import tseslint from "typescript-eslint";
@@ -6,8 +6,8 @@ import tseslint from "typescript-eslint";
 import { browserFiles, ignoredFiles, testFiles } from "./tooling/src/lint/scopes.ts";
 
 /**
- * ESLint's: the first in eslint.typed.config.mjs, the second in eslint.config.mjs, since oxlint
- * takes what is used as a type alone for used.
+ * Rules left to ESLint: the first in eslint.typed.config.mjs, the second in eslint.config.mjs,
+ * since for oxlint a name that is used only as a type counts as used.
  */
 const rulesOfEslint = ["@typescript-eslint/no-unsafe-class-instance-assignment", "@typescript-eslint/no-unused-vars"];
 
@@ -27,7 +27,7 @@ export default defineConfig({
       files: ["**/*.ts", "**/*.tsx"],
       rules: {
         ...strictRules,
-        eqeqeq: ["error", "always", { null: "ignore" }], // `== null` asks for null and undefined at once
+        eqeqeq: ["error", "always", { null: "ignore" }], // `== null` tests for null and undefined at once
         "no-eval": "error",
         "no-warning-comments": ["error", { terms: ["todo", "fixme", "xxx", "hack"], location: "start" }],
         "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
@@ -54,12 +54,7 @@ export default defineConfig({
     {
       files: [...browserFiles, "api/src/**"],
       excludeFiles: testFiles,
-      rules: { "no-console": "error" }, // in the service: the logger knows what may not be written down
-    },
-    {
-      // Gives on all that zod exports, the old names among it.
-      files: ["host/src/shared-packages/**"],
-      rules: { "@typescript-eslint/no-deprecated": "off" },
+      rules: { "no-console": "error" }, // in the service: the logger leaves out what may not be logged
     },
     {
       files: testFiles,

@@ -1,6 +1,14 @@
 import { defineConfig } from "@playwright/test";
 
 import baseConfig from "./playwright.config.ts";
+import { createLaunchOptions } from "./support/browser.ts";
 
-/** What attackers want: `pnpm test:attacks`. As the stories, one after the other. */
-export default defineConfig(baseConfig, { testDir: "attacks", workers: 1 });
+/**
+ * Runs the attacks (`pnpm test:attacks`) with the configuration of the stories, one at a time, in a
+ * browser as people have it.
+ */
+export default defineConfig(baseConfig, {
+  testDir: "attacks",
+  workers: 1,
+  use: { launchOptions: createLaunchOptions() },
+});

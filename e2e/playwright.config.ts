@@ -1,10 +1,9 @@
 import { defineConfig } from "@playwright/test";
 
-import { chromiumArguments } from "./support/browser.ts";
+import { createStoryLaunchOptions } from "./support/browser.ts";
 
 /**
- * Real processes, a real database, a real browser. Each worker has a portal of its own on free
- * ports.
+ * Real processes, a real database, a real browser. Each worker has its own portal on free ports.
  */
 export default defineConfig({
   testDir: "specs",
@@ -22,11 +21,11 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     actionTimeout: 20_000,
     navigationTimeout: 30_000,
-    trace: "off", // it reads pictures back from their blob addresses, which the content security policy rightly refuses
+    trace: "off", // tracing reads pictures back from their blob URLs, which the content security policy refuses
     screenshot: "only-on-failure",
-    // drawing what moves is a seventh of the work; stories of the frame, of looks and of the
-    // keyboard see it move
+    // animations cost a seventh of the time; stories of the frame, of appearance and of the
+    // keyboard enable them
     contextOptions: { reducedMotion: "reduce" },
-    launchOptions: chromiumArguments(),
+    launchOptions: createStoryLaunchOptions(),
   },
 });

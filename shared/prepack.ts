@@ -1,6 +1,6 @@
 /**
- * What `pnpm pack` runs first: the package as teams outside this repository get it, in `dist`. Node
- * strips no types below `node_modules`.
+ * Compiles the package into `dist`, before `pnpm pack`, for teams outside this repository. Node
+ * does not strip types in files below `node_modules`.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
@@ -16,5 +16,5 @@ const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], {
   shell: process.platform === "win32",
 });
 if (status !== 0) process.exit(status ?? 1);
-// Screens are tested with the real texts of the frame around them.
+// The kit's tests of screens use the real texts of the host's frame.
 cpSync(join(folder, "../host/src/locales"), join(dist, "testing/locales"), { recursive: true });

@@ -1,5 +1,7 @@
 import swagger from "@fastify/swagger";
 import { API_VERSION } from "@relicario/shared/api";
+import { ConnectionLimiter, ConnectionLimits, measureResponses, sendStatus } from "@relicario/tooling/http";
+import { combineStores, openObjectStore } from "@relicario/tooling/objects";
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import {
   jsonSchemaTransform,
@@ -15,13 +17,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { guardRoutes } from "./auth/access.ts";
 import { createGrants } from "./auth/grants.ts";
 import { createIdentityProvider } from "./auth/identity-provider.ts";
-import { createSessionTokens } from "./auth/session-tokens.ts";
-import { openDatabase } from "./db/database.ts";
+import { createKeycloakAdmin, isUserEnabled } from "./auth/keycloak-admin.ts";
+import { createSessionTokens, type PersonCheck } from "./auth/session-tokens.ts";
+import { isTransactionPooled, openDatabase } from "./db/database.ts";
 import { createRecordBox } from "./db/record-box.ts";
 import type { Env } from "./env/env.ts";
 import { createAccountConcurrency } from "./http/account-concurrency.ts";
+import { createClockSkews } from "./http/clock-skew.ts";
 import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.ts";
-import { setResponseHeaders } from "./http/headers.ts";
+import { buildCommonHeaders, setResponseHeaders } from "./http/headers.ts";
 import { limitJsonShape } from "./http/json-shape.ts";
 import { createKeyedLock } from "./http/keyed-lock.ts";
 import { describeError, logResponses, createLoggerOptions, type LogStream } from "./http/logging.ts";
@@ -31,57 +35,63 @@ import { createRateLimiter } from "./http/rate-limits.ts";
 import { enforceResponseTimeout } from "./http/response-timeout.ts";
 import { retryIdempotentCalls } from "./http/retry-idempotent.ts";
 import { drainUnreadBodies } from "./http/unread-bodies.ts";
-import { createSweepFailureCounter, sweep } from "./jobs/sweep.ts";
+import { createSweepMetrics, sweep } from "./jobs/sweep.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openMailTransport } from "./mail/transport.ts";
 import { createUnsubscribeLinks } from "./mail/unsubscribe.ts";
 import { createDamageReporter } from "./objects/damage.ts";
-import { openFolderStore } from "./objects/folder-store.ts";
-import { measureResponses } from "./operations/metrics.ts";
-import { operationRoutes } from "./operations/routes.ts";
+import { measurePool } from "./monitoring/metrics.ts";
+import { monitoringRoutes } from "./monitoring/routes.ts";
 import { resources } from "./resources.ts";
 import type { Services } from "./services/services.ts";
+import { createPersonCheck, personCheckTimeoutSeconds } from "./sessions/person-check.ts";
 import { createVendors } from "./vendors/vendors.ts";
 
 export interface App {
   readonly http: FastifyInstance;
   readonly services: Services;
-  /** Removes what is due and sends the mails that are; false when another process is at it. */
+  /** Deletes due data and sends due mails. @returns false when another process is sweeping */
   sweep(): Promise<boolean>;
   /**
-   * Readiness turns false; after STOP_WAIT_SECONDS no call is taken any more, those in flight have
-   * STOP_DRAIN_SECONDS, then everything is closed.
+   * Turns readiness false, stops accepting calls after STOP_WAIT_SECONDS, gives calls in flight
+   * STOP_DRAIN_SECONDS, then closes everything.
    */
   stop(): Promise<void>;
 }
 
 export interface AppOptions {
   readonly logStream?: LogStream;
-  /** The clock; a seam for tests. */
+  /** Overridden in tests. */
   readonly now?: () => Date;
-  /** Waits, or is told that it need not any longer; a seam for tests. */
+  /** Resolves after the time, or when `signal` is aborted; overridden in tests. */
   readonly wait?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Hears the text of every statement of the database; a seam for tests. */
+  /** Called with the text of every SQL statement; for tests. */
   readonly onStatement?: (text: string) => void;
 }
 
-// Fastify compares a plugin without a display name with every module that is loaded.
-for (const routes of [...resources.flatMap(({ routes = [] }) => routes), operationRoutes])
+// Without a display name, Fastify searches all loaded modules for the plugin's name.
+for (const routes of [...resources.flatMap(({ routes = [] }) => routes), monitoringRoutes])
   Object.assign(routes, { [Symbol.for("fastify.display-name")]: routes.name });
 
-/** The whole service, not yet listening. The database must be migrated. */
+/** Builds the service without listening. The database must be migrated. */
 export async function buildApp(
   env: Env,
   { logStream, now = () => new Date(), wait = delayUnlessAborted, onStatement }: AppOptions = {},
 ): Promise<App> {
+  const longestRequestMilliseconds = maxBodyTimeoutSeconds * 1_000; // routes have their own: enforceBodyTimeout
+  const connections = new ConnectionLimiter({
+    // A download makes no progress here while a slow reader empties the gateway's buffers.
+    limits: ConnectionLimits.parse({ idleMs: longestRequestMilliseconds }),
+    isTrusted: env.TRUSTED_PROXIES,
+    requestMs: longestRequestMilliseconds,
+    sendError: (request, reply, status) => sendStatus(reply.headers(buildCommonHeaders(request)), status),
+  });
   const http = Fastify({
+    ...connections.serverOptions,
     ...createLoggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
     trustProxy: env.TRUSTED_PROXIES,
-    bodyLimit: 16 * 1024, // routes that take more say so
-    requestTimeout: maxBodyTimeoutSeconds * 1_000, // each route has its own, see enforceBodyTimeout
-    keepAliveTimeout: 72_000,
-    forceCloseConnections: "idle",
+    bodyLimit: 16 * 1024, // routes override it
     return503OnClosing: true,
   });
   const database = openDatabase(
@@ -91,11 +101,14 @@ export async function buildApp(
     },
     onStatement,
   );
+  if (isTransactionPooled(env.DATABASE_URL)) await database.ping(); // refuses a pooler that cannot serve calls
   const { db } = database;
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openMailTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
   const metrics = measureResponses(http);
+  measurePool(metrics, database);
+  const clockSkews = createClockSkews(metrics, http.log);
   const apiBase = env.API_BASE_URL ?? `${origin}/api`;
   const grants = createGrants(env.RECORD_KEY, now);
   const services: Services = {
@@ -103,16 +116,21 @@ export async function buildApp(
     db,
     vendors,
     reportDamage: createDamageReporter(db, http.log, metrics),
-    objects: await openFolderStore(env.OBJECTS_URL),
-    identityProvider: createIdentityProvider(env),
+    objects:
+      env.OBJECTS_SECOND_URL === undefined
+        ? await openObjectStore(env.OBJECTS_URL)
+        : combineStores(await openObjectStore(env.OBJECTS_URL), await openObjectStore(env.OBJECTS_SECOND_URL)),
+    identityProvider: createIdentityProvider(env, clockSkews),
+    clockSkews,
     sessionTokens: createSessionTokens(
       { keys: env.SESSION_KEYS.keys, issuer: apiBase, audience: env.IDP_CLIENT_ID },
       db,
       vendors,
+      openPersonCheck(),
     ),
     grants,
     recordBox: createRecordBox(env.RECORD_KEY),
-    limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
+    limiter: createRateLimiter(db, env.RECORD_KEY[0], now, env.RATE_LIMITS),
     concurrency: createAccountConcurrency(),
     partLock: createPartLock(),
     digestLock: createKeyedLock(),
@@ -120,22 +138,24 @@ export async function buildApp(
       db,
       vendors,
       transport,
-      origin,
-      key: env.RECORD_KEY,
-      unsubscribeLink: createUnsubscribeLinks(grants, apiBase, now),
+      publicOrigin: origin,
+      recordKey: env.RECORD_KEY[0],
+      createUnsubscribeLink: createUnsubscribeLinks(grants, apiBase, now),
       log: http.log,
       now,
     }),
     metrics,
     now,
-    async onKeyringChange(tx, written) {
+    async onKeyringChange(tx, writtenChange) {
       let freedBytes = 0;
-      for (const { onKeyringChange } of resources) freedBytes += (await onKeyringChange?.(services, tx, written)) ?? 0;
+      for (const { onKeyringChange } of resources)
+        freedBytes += (await onKeyringChange?.(services, tx, writtenChange)) ?? 0;
       return freedBytes;
     },
-    async onContentsEnd(tx, accountId, ended, at) {
+    async onContentsRemoved(tx, accountId, removedContents, at) {
       let freedBytes = 0;
-      for (const { onContentsEnd } of resources) freedBytes += (await onContentsEnd?.(tx, accountId, ended, at)) ?? 0;
+      for (const { onContentsRemoved } of resources)
+        freedBytes += (await onContentsRemoved?.(tx, accountId, removedContents, at)) ?? 0;
       return freedBytes;
     },
   };
@@ -150,7 +170,7 @@ export async function buildApp(
   drainUnreadBodies(http);
   limitJsonShape(http);
   logResponses(http);
-  const sweepFailures = createSweepFailureCounter(metrics);
+  const sweepMetrics = createSweepMetrics(metrics);
   handleErrors(http);
   retryIdempotentCalls(http);
   guardRoutes(http, services);
@@ -169,9 +189,8 @@ export async function buildApp(
   });
   const typedHttp = http.withTypeProvider<ZodTypeProvider>();
   for (const { routes } of resources) if (routes !== undefined) await typedHttp.register(routes, { services });
-  await typedHttp.register(operationRoutes, { services, database, isStopping: () => stopController.signal.aborted });
-  // A connection that is kept after its answer would keep the process, once it stops, until it is
-  // cut.
+  await typedHttp.register(monitoringRoutes, { services, database, isStopping: () => stopController.signal.aborted });
+  // A connection kept alive after its response would delay the shutdown until it is cut.
   const getUnusedConnections = trackUnusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
     if (stopController.signal.aborted) void reply.header("connection", "close");
@@ -186,9 +205,29 @@ export async function buildApp(
     http,
     services,
     sweep: () =>
-      sweep({ resources, services, database, failures: sweepFailures, log: http.log, stopping: stopController.signal }),
+      sweep({
+        resources,
+        services,
+        database,
+        metrics: sweepMetrics,
+        log: http.log,
+        stopSignal: stopController.signal,
+      }),
     stop: () => (stopPromise ??= stop()),
   };
+
+  /** Null without the provider's interface: sessions then live until their tokens expire. */
+  function openPersonCheck(): PersonCheck | null {
+    if (env.IDP_ADMIN?.kind !== "keycloak") return null;
+    const admin = createKeycloakAdmin(env.IDP_ADMIN, personCheckTimeoutSeconds);
+    return createPersonCheck({
+      db,
+      vendorIds: vendors.ids,
+      issuer: env.IDP_AUTHORITY,
+      isPersonEnabled: (subject) => isUserEnabled(admin, subject),
+      log: http.log,
+    });
+  }
 
   async function stop(): Promise<void> {
     stopController.abort();
@@ -208,8 +247,8 @@ export async function buildApp(
 }
 
 /**
- * Connections that were opened ahead and have sent nothing: Node counts them as busy, so that
- * closing would wait for them.
+ * Lists connections that were opened but sent nothing: Node counts them as busy, so that closing
+ * would wait for them.
  */
 function trackUnusedConnections(server: Server): () => readonly Socket[] {
   const connections = new Set<Socket>();
@@ -220,13 +259,13 @@ function trackUnusedConnections(server: Server): () => readonly Socket[] {
   return () => [...connections].filter(({ bytesRead }) => bytesRead === 0);
 }
 
-/** As OpenAPI says it: any one of these will do. */
+/** Returns the route's security requirements; OpenAPI accepts any of the list. */
 function getSecurityRequirements(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
   if (access === "signed_in") return [{ session: [] }];
   return access === "optional_session" ? [{ session: [] }, {}] : null;
 }
 
-/** Resolves in either case. */
+/** Resolves after the time, or when the signal is aborted. */
 function delayUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<unknown> {
-  return pause(milliseconds, undefined, { signal }).catch(() => undefined); // it need not wait any longer
+  return pause(milliseconds, undefined, { signal }).catch(() => undefined); // aborted
 }

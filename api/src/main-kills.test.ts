@@ -19,38 +19,38 @@ const postJson = (address: string, path: string, token: string, body: unknown): 
   });
 
 describe("the process", () => {
-  it("loses nothing that it confirmed and leaves nothing half published when it is killed at any moment", async () => {
-    let running = await service.start();
+  it("loses nothing confirmed and leaves nothing half published when killed at any moment", async () => {
+    let runningService = await service.start();
     const subject = "marta";
-    const person = createPerson(subject, await service.signIn(running.address, subject));
+    const person = createPerson(subject, await service.signIn(runningService.url, subject));
     const confirmedContents = new Map<string, string>();
 
     for (const answeredCount of [0, 1, 2, 3]) {
-      const token = await service.signIn(running.address, subject);
-      // Some calls are answered, then the process is killed while the next one is on its way.
+      const token = await service.signIn(runningService.url, subject);
+      // Some calls are answered, then the process is killed during the next one.
       for (let count = 0; count < answeredCount; count++) {
         const { body } = buildSecret(person, { bytes: 50_000 });
-        expect((await postJson(running.address, "/secrets/store", token, body)).status).toBe(200);
+        expect((await postJson(runningService.url, "/secrets/store", token, body)).status).toBe(200);
         confirmChange(person, body.keyring);
         confirmedContents.set(body.secret_db_id, body.content);
       }
       const { body } = buildSecret(person, { bytes: 250_000 });
-      const keyCountBefore = (await service.knownKeys()).length;
-      const interruptedCall = postJson(running.address, "/secrets/store", token, body).then(
+      const keyCountBefore = (await service.readKnownKeys()).length;
+      const interruptedCall = postJson(runningService.url, "/secrets/store", token, body).then(
         () => true,
         () => false,
       );
       await waitForNewKey(keyCountBefore);
-      running.child.kill("SIGKILL");
-      await running.exited;
+      runningService.child.kill("SIGKILL");
+      await runningService.exited;
       await interruptedCall;
 
-      running = await service.start();
-      // The device sends the same call again: first time or repeat, the answer is the same.
+      runningService = await service.start();
+      // The device repeats the call: first or not, the response is the same.
       const repeatedResponse = await postJson(
-        running.address,
+        runningService.url,
         "/secrets/store",
-        await service.signIn(running.address, subject),
+        await service.signIn(runningService.url, subject),
         body,
       );
       expect([repeatedResponse.status, await repeatedResponse.json()]).toEqual([
@@ -61,24 +61,24 @@ describe("the process", () => {
       confirmedContents.set(body.secret_db_id, body.content);
     }
 
-    const token = await service.signIn(running.address, subject);
-    const listResponse = await fetch(`${running.address}/secrets/store`, {
+    const token = await service.signIn(runningService.url, subject);
+    const listResponse = await fetch(`${runningService.url}/secrets/store`, {
       headers: { authorization: `Bearer ${token}` },
     });
     const page = SecretPage.parse(await listResponse.json());
     expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmedContents.keys()].sort());
     for (const [id, content] of confirmedContents) {
       const secret = SecretContent.parse(
-        await (await postJson(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
+        await (await postJson(runningService.url, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
       );
       expect(secret.content).toBe(content);
     }
-    // Each file is a published version's, or is written down as orphaned and will be collected.
-    expect(await service.strayFiles()).toEqual([]);
+    // Each file belongs to a published version or is orphaned and will be collected.
+    expect(await service.findStrayObjects()).toEqual([]);
   });
 });
 
-/** Waits until the service works on the call: its object is reserved, or published already. */
-async function waitForNewKey(before: number): Promise<void> {
-  while ((await service.knownKeys()).length <= before);
+/** Waits until the service has reserved or published the call's object. */
+async function waitForNewKey(keyCountBefore: number): Promise<void> {
+  while ((await service.readKnownKeys()).length <= keyCountBefore);
 }

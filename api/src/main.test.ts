@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { createTestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase } from "@relicario/tooling/database/test-database";
 import { Client } from "pg";
 
 import { buildSecret, createPerson } from "./testing/person.ts";
@@ -22,44 +22,44 @@ const postJson = (address: string, path: string, token: string, body: unknown): 
   });
 
 describe("the process", () => {
-  it("says in one line what is missing, and ends", async () => {
+  it("reports missing settings in one line, and exits", async () => {
     delete service.variables["DATABASE_URL"];
     service.variables["RECORD_KEY"] = "short";
     await expect(service.start()).rejects.toThrow(
-      /^it ended: The service cannot start: DATABASE_URL is missing; RECORD_KEY is not 32 bytes in base64url\n$/,
+      /^it ended: The service cannot start: DATABASE_URL is missing; RECORD_KEY is not 32 bytes in base64url, or several separated by commas\n$/,
     );
   });
 
-  it("brings the database to its schema by the address that is for that, and works by the other", async () => {
+  it("migrates the database through the migration URL, and uses the other URL for calls", async () => {
     const emptyDatabase = await createTestDatabase("service_empty", () => Promise.resolve());
     try {
       service.variables["DATABASE_MIGRATION_URL"] = emptyDatabase.url;
-      const { address } = await service.start();
-      expect((await fetch(`${address}/readyz`)).status).toBe(200);
-      expect(await service.signIn(address, "ana")).toMatch(/./);
+      const { url } = await service.start();
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect(await service.signIn(url, "ana")).toMatch(/./);
       const client = new Client({ connectionString: emptyDatabase.url });
       await client.connect();
       const { rows } = await client.query("select count(*)::int as accounts from accounts");
       await client.end();
-      expect(rows).toEqual([{ accounts: 0 }]); // the schema is there, and the account that signed in is not
+      expect(rows).toEqual([{ accounts: 0 }]); // the schema exists, the account that signed in does not
     } finally {
       await emptyDatabase.drop();
     }
   });
 
-  it("prints one ready line, answers, and at SIGTERM finishes what is in flight", async () => {
-    const { address, child, exited, output } = await service.start();
-    const token = await service.signIn(address, "ana");
+  it("prints one ready line, answers, and on SIGTERM finishes calls in flight", async () => {
+    const { url, child, exited, output } = await service.start();
+    const token = await service.signIn(url, "ana");
     const person = createPerson("ana", token);
     const { body } = buildSecret(person, { bytes: 200_000 });
-    const pendingResponse = postJson(address, "/secrets/store", token, body);
-    const loggedLine = once(child.stdout ?? child, "data"); // the next line of the log: this call's, or that of the end
+    const pendingResponse = postJson(url, "/secrets/store", token, body);
+    const loggedLine = once(child.stdout ?? child, "data"); // the next log line is of this call or of the shutdown
     const response = await pendingResponse;
     await loggedLine;
     child.kill("SIGTERM");
     const [code] = await exited;
     expect([response.status, code]).toEqual([200, 0]);
     expect(output().match(/"ready":true/g)).toHaveLength(1);
-    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 });

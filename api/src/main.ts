@@ -1,4 +1,5 @@
 import { buildApp } from "./app.ts";
+import { UnfitDatabaseError } from "./db/database.ts";
 import { migrateDatabase } from "./db/migrate.ts";
 import { EnvironmentError, parseEnv, type Env } from "./env/env.ts";
 import { describeError } from "./http/logging.ts";
@@ -19,7 +20,7 @@ async function main(): Promise<void> {
     );
   };
   const sweep = (): void => {
-    void app.sweep(); // it says by itself what it could not do
+    void app.sweep(); // logs its failures
   };
   const sweepTimer = setInterval(sweep, sweepIntervalMilliseconds);
   process.once("SIGTERM", stop);
@@ -30,8 +31,7 @@ async function main(): Promise<void> {
   const port = address === null || typeof address === "string" ? env.API_PORT : address.port;
   process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
   sweep();
-  // Where Node has --expose-gc: gives back the 120 MB that starting left and V8 keeps while nobody
-  // calls.
+  // With --expose-gc: frees the 120 MB that starting left and V8 keeps while idle.
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
@@ -46,6 +46,10 @@ function readEnv(): Env {
 }
 
 function fail(error: unknown): never {
+  if (error instanceof UnfitDatabaseError) {
+    process.stderr.write(`The service cannot start: ${error.message}\n`);
+    process.exit(78); // EX_CONFIG
+  }
   process.stderr.write(`${JSON.stringify({ ready: false, failure: describeError(error) })}\n`);
   process.exit(1);
 }

@@ -26,9 +26,10 @@ import { users } from "./users/resource.ts";
 import { vendorDetails } from "./vendors/resource.ts";
 
 /**
- * All that the service is made of, in the order in which their sweeps run and a keyring change goes
- * round. Accounts come first: what goes with them need not be looked at. A stage is switched to
- * before contents are purged. Objects come last, so that what was dropped goes in the same sweep.
+ * All resources, in the order of their sweeps and of their handling of keyring changes. Accounts
+ * come first: later sweeps then skip deleted accounts. Stages precede secrets: a change switches to
+ * its stage before it purges contents. Objects come last, so that newly orphaned ones are collected
+ * in the same sweep.
  */
 export const resources: readonly Resource<Services>[] = [
   accountDeletion,

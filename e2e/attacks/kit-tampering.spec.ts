@@ -1,17 +1,27 @@
 /**
- * What somebody may want of a kit that lies about: to change it unseen, to have a title or a file
- * name run, to have it call somewhere. Tried on the file from the disk, without a network, in
- * Chromium and in Firefox, and by the command line.
+ * Attacker: has access to a kit file. Wants to change the kit unnoticed, to run a title or a file
+ * name as code, or to make the kit send something. Tries it on the file from disk, without a
+ * network, in Chromium, in Firefox and by the command line.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 
-import { launchBrowser, type BrowserName } from "@relicario/engine/browsers";
+import type { BrowserName } from "@relicario/engine/browsers";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { makeKit } from "../pages/kit.ts";
+import {
+  fillKitForm,
+  gotoKit,
+  kitBrowsers,
+  launchKitBrowser,
+  readBodyText,
+  submitKitForm,
+  type KitBrowser,
+  type KitOpener,
+  type KitTab,
+} from "../pages/kit-tab.ts";
 import { answerDeviceQuestion, protect, protectFile, type NewFile } from "../pages/secrets.ts";
 import { DeadProxy } from "../support/dead-proxy.ts";
 import { hostileNames } from "../support/hostile-names.ts";
@@ -20,31 +30,21 @@ import { expect, test } from "../support/portal-test.ts";
 import { runRelicarioOpen } from "../support/relicario-open.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
-type Browser = NonNullable<Awaited<ReturnType<typeof launchBrowser>>>;
-type Tab = Awaited<ReturnType<Browser["newPage"]>>;
-
-const browsers = ["Chromium", "Firefox"] as const satisfies readonly BrowserName[];
-
-/** Whom browsers ask by themselves, whatever is open: for the time, for updates, for lists. */
+/** Hosts that browsers call on their own: for the time, updates and lists. */
 const browserVendorHosts =
   /^(GET|POST|CONNECT) (https?:\/\/)?([a-z0-9-]+\.)*(mozilla\.(com|net|org)|google\.com|googleapis\.com|gvt1\.com)[:/]/;
 
 interface OfflineBrowser {
-  readonly browser: Browser;
-  /** What was asked of the network, but for what the browser asks of its maker. */
+  readonly browser: KitBrowser;
+  /** First lines of attempted requests, without those to the browser's maker. */
   readonly attemptedRequests: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/**
- * The network is off by force: all that the browser sends, to loopback too, ends at a proxy that
- * answers nothing and notes it.
- */
-async function offlineBrowser(name: BrowserName, downloads: string): Promise<OfflineBrowser> {
+/** All requests, to loopback too, end at a proxy that records them and never responds. */
+async function startOfflineBrowser(name: BrowserName, downloads: string): Promise<OfflineBrowser> {
   const proxy = await DeadProxy.start();
-  const browser = await launchBrowser(name, { proxy: proxy.address, downloads });
-  if (browser === null)
-    throw new Error(`There is no ${name}: install it, or name one with RELICARIO_${name.toUpperCase()}.`);
+  const browser = await launchKitBrowser(name, { proxyOrigin: proxy.address, downloadFolder: downloads });
   return {
     browser,
     attemptedRequests: () => proxy.requestLines().filter((line) => !browserVendorHosts.test(line)),
@@ -55,21 +55,8 @@ async function offlineBrowser(name: BrowserName, downloads: string): Promise<Off
   };
 }
 
-interface KitOpener {
-  readonly picture: string;
-  readonly passphrase: string;
-}
-
-/**
- * Opens a file as a person would, and shows it a picture. `observed` also gets what the page asked
- * for and which dialogs it opened.
- */
-async function openKitIn(
-  browser: Browser,
-  file: string,
-  { picture, passphrase }: KitOpener,
-  observed: string[],
-): Promise<Tab> {
+/** Adds the page's requests and dialogs to `observed`. */
+async function openKitIn(browser: KitBrowser, file: string, opener: KitOpener, observed: string[]): Promise<KitTab> {
   const page = await browser.newPage();
   page.on("request", (request) => {
     if (!/^(file|blob|data):/.test(request.url())) observed.push(request.url());
@@ -78,25 +65,15 @@ async function openKitIn(
     observed.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(pathToFileURL(file).href);
-  const input = await page.$("#picture");
-  if (input === null) return page;
-  await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(picture);
-  await page.type("#passphrase", passphrase);
-  await page.click("button[type=submit]");
-  await page.waitForFunction(
-    () =>
-      document.querySelector("article") !== null || (document.querySelector("[role=alert]")?.textContent ?? "") !== "",
-    { timeout: 120_000 },
-  );
+  await gotoKit(page, file);
+  if (await fillKitForm(page, opener)) await submitKitForm(page);
   return page;
 }
 
 /**
- * Texts of the opened secrets by their titles, revealed, and names of the opened files; null when
- * the kit was not opened.
+ * Revealed texts, or file names, of the opened secrets by title; `null` if the kit did not open.
  */
-function readContents(page: Tab): Promise<Readonly<Record<string, string>> | null> {
+function readContents(page: KitTab): Promise<Readonly<Record<string, string>> | null> {
   return page.evaluate(async () => {
     const secrets = [...document.querySelectorAll("article")];
     if (secrets.length === 0) return null;
@@ -118,16 +95,12 @@ function readContents(page: Tab): Promise<Readonly<Record<string, string>> | nul
   });
 }
 
-/** Saves every file that is open. */
-async function saveFiles(page: Tab): Promise<void> {
+async function saveFiles(page: KitTab): Promise<void> {
   for (const secret of await page.$$("article")) {
     if ((await secret.$("button[aria-expanded]")) === null) await (await secret.$("button"))?.click();
   }
 }
 
-const readBodyText = (page: Tab): Promise<string> => page.evaluate(() => document.body.innerText);
-
-/** What lies in a folder, by name, with its content. */
 async function readFiles(folder: string): Promise<Record<string, string>> {
   const names = await readdir(folder, { recursive: true });
   return Object.fromEntries(
@@ -135,20 +108,20 @@ async function readFiles(folder: string): Promise<Record<string, string>> {
   );
 }
 
-test("somebody wants what is written in a kit to run, to call out, or a changed kit to open", async ({ page }) => {
+test("an attacker wants the content of a kit to run or to call out, or a changed kit to open", async ({ page }) => {
   test.setTimeout(1_200_000);
   const outsideOrigin = "http://127.0.0.1:8123";
   const attack = `</script><script>document.title="owned";fetch("${outsideOrigin}/script")</script><img src="${outsideOrigin}/image" onerror="document.title='owned'">`;
   const secret = { title: `${attack}${createSentinel()}`.slice(0, 200), text: `${attack} ${createSentinel()}` };
   const files = Object.keys(hostileNames).map((name, index): NewFile => ({
-    title: `<i>${String(index)}</i> \u202e${createSentinel()}`,
+    title: `<i>${String(index)}</i> ${createSentinel()}`,
     name,
     content: Buffer.from(`${attack} ${String(index)}`),
   }));
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   const passphrase = `four words and ${createSentinel()}`;
-  const opener: KitOpener = { picture: path.join(folder, "sent.jpg"), passphrase };
-  await writeFile(opener.picture, (await messengerCopies["1280 pixels, quality 75"](photographs.small)).buffer);
+  const opener: KitOpener = { picturePath: path.join(folder, "sent.jpg"), passphrase };
+  await writeFile(opener.picturePath, (await messengerCopies["1280 pixels, quality 75"](photographs.small)).buffer);
 
   await signUp(page, newAccount());
   await protect(page, {
@@ -169,24 +142,23 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
     files.map(({ name, content }) => [hostileNames[name] ?? "", content.toString()]),
   );
 
-  for (const name of browsers) {
-    await test.step(`in ${name} it opens from the disk without a network, and whatever is written in it stays text`, async () => {
+  for (const name of kitBrowsers) {
+    await test.step(`in ${name} it opens from disk without a network, and its content stays text`, async () => {
       const downloads = path.join(folder, name);
       await mkdir(downloads);
-      const { browser, attemptedRequests, close } = await offlineBrowser(name, downloads);
+      const { browser, attemptedRequests, close } = await startOfflineBrowser(name, downloads);
       const observed: string[] = [];
       try {
         const refusedTab = await openKitIn(browser, kit.file, { ...opener, passphrase: `${passphrase}x` }, observed);
-        expect(await readBodyText(refusedTab)).toContain("not the picture of this kit, or not its passphrase");
+        expect(await readBodyText(refusedTab)).toContain("Wrong picture or wrong passphrase");
         const openedTab = await openKitIn(browser, kit.file, opener, observed);
         expect(await readContents(openedTab)).toEqual(expectedContents);
         await saveFiles(openedTab);
         await expect.poll(() => readFiles(downloads), { timeout: 60_000 }).toEqual(expectedFiles);
-        expect(await openedTab.title()).toBe("Kit for opening secrets");
+        expect(await openedTab.title()).toBe("Recovery kit");
         expect(observed).toEqual([]);
 
-        // What a page does ask for is noted, on loopback too: the record can fail. Nothing else is
-        // in it.
+        // Proves that requests are recorded, on loopback too, and that there were no others.
         await openedTab.goto(`${outsideOrigin}/asked`).catch(() => undefined);
         expect([...new Set(attemptedRequests())]).toEqual([`GET ${outsideOrigin}/asked HTTP/1.1`]);
       } finally {
@@ -195,11 +167,11 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
     });
   }
 
-  await test.step("by the command line every file has a safe name, and a terminal is told text alone", async () => {
+  await test.step("by the command line every file has a safe name, and the terminal gets only text", async () => {
     const outputFolder = path.join(folder, "out");
     await mkdir(outputFolder);
     const { code, stdout, stderr } = await runRelicarioOpen(
-      [kit.file, opener.picture, "--passphrase-stdin", "--out", outputFolder],
+      [kit.file, opener.picturePath, "--passphrase-stdin", "--out", outputFolder],
       { folder, input: passphrase },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -209,7 +181,7 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
 
   const html = bytes.toString("latin1");
   const offsetAfter = (marker: string, distance: number): number => html.indexOf(marker) + marker.length + distance;
-  /** What opening goes through: a kit that was changed there never opens. */
+  /** Parts that opening uses: a kit changed there never opens. */
   const criticalOffsets: Readonly<Record<string, number>> = {
     "the worker": offsetAfter('id="kit-part-worker">', 90_000),
     "the engine": offsetAfter('id="kit-part-engine-simd">', 9_000),
@@ -218,7 +190,7 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
     "the helper": offsetAfter('"helper":"', 300),
     "the ticket": offsetAfter('"ticket":"', 2_500),
     "the content": offsetAfter('"content":"', 1_500),
-    "the signing key": offsetAfter('"signing_keys":["', 9),
+    "the author key": offsetAfter('"author_keys":["', 9),
     "the script's digests": offsetAfter("const kitParts = {", 30),
     "the script": html.lastIndexOf("<script>") + 60_000,
     "the hash of the script": offsetAfter("script-src 'sha256-", 5),
@@ -231,16 +203,16 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
     "another decoder": offsetAfter('id="kit-part-webp">', 30_000),
     "the end": html.length - 4,
   };
-  for (const name of browsers) {
+  for (const name of kitBrowsers) {
     await test.step(`in ${name} a byte that is changed anywhere is noticed, or changes nothing`, async () => {
-      const { browser, attemptedRequests, close } = await offlineBrowser(name, folder);
+      const { browser, attemptedRequests, close } = await startOfflineBrowser(name, folder);
       const openedPlaces: string[] = [];
       try {
         for (const [location, offset] of Object.entries({ ...criticalOffsets, ...harmlessOffsets })) {
-          const changed = Buffer.from(bytes);
-          changed[offset] = (changed[offset] ?? 0) ^ 1;
+          const changedBytes = Buffer.from(bytes);
+          changedBytes[offset] = (changedBytes[offset] ?? 0) ^ 1;
           const file = path.join(folder, "changed.html");
-          await writeFile(file, changed);
+          await writeFile(file, changedBytes);
           const observed: string[] = [];
           const tab = await openKitIn(browser, file, opener, observed);
           const contents = await readContents(tab);
@@ -248,14 +220,14 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
           if (contents === null)
             expect([location, await readBodyText(tab)]).toEqual([
               location,
-              expect.stringMatching(/was changed or is damaged|cannot open the kit|cannot be read/),
+              expect.stringMatching(/was changed or is damaged|can't open the kit|can't be read/),
             ]);
           else expect([location, contents]).toEqual([location, expectedContents]);
           if (contents !== null) openedPlaces.push(location);
           await tab.close();
         }
         expect(openedPlaces.filter((location) => location in criticalOffsets)).toEqual([]);
-        expect(openedPlaces).toContain("the end"); // an untouched program opens: the test would see it
+        expect(openedPlaces).toContain("the end"); // proves that a kit with an intact program opens
         expect(attemptedRequests()).toEqual([]);
       } finally {
         await close();

@@ -1,6 +1,6 @@
 /**
- * Reads, through the browser's own interfaces, all that the portal's origin keeps on a device,
- * tries every key that stands there in every way, and looks in it for what only an opener may give.
+ * Attacker: script in the portal's or the vault's origin. Reads all that both store on a device,
+ * tries every stored key in every way, and searches the result for what only an opener may reveal.
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, protect, protectFile, revealSecret, row, showPicture } from "../pages/secrets.ts";
-import { seedOf } from "../support/age.ts";
+import { decodeIdentity } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { readOriginStorage, type StoredItem, type OriginStorage } from "../support/origin-storage.ts";
 import { deriveKey, deriveUserKeys } from "../support/user-keys.ts";
@@ -18,8 +18,7 @@ import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
 /**
- * What the vault wraps, by the purposes that it names; {@link OriginStorage.undecrypted} tells when
- * one is missing here.
+ * Purposes for which the vault wraps data; {@link OriginStorage.undecrypted} reveals a missing one.
  */
 const purposes = ["pending", "sketches", "newShares", "rows", "sealing", "publishing", "fragment", "handoff"];
 
@@ -28,7 +27,7 @@ interface TestUser {
   readonly passphrase: string;
   readonly text: { readonly title: string; readonly content: string };
   readonly file: { readonly title: string; readonly name: string; readonly content: Buffer };
-  /** 32 bytes, in the fragment of a link that was opened. */
+  /** 32 bytes, from the fragment of an opened link. */
   readonly linkKey: Buffer;
 }
 
@@ -43,33 +42,29 @@ function newTestUser(): TestUser {
   };
 }
 
-const picture = photographs.small;
+const picturePath = photographs.small;
 
 async function protectAll(page: Page, { account, passphrase, text, file }: TestUser): Promise<void> {
   await signUp(page, account);
-  await protect(page, { text: text.content, title: text.title, tags: [], image: { file: picture, passphrase } });
+  await protect(page, { text: text.content, title: text.title, tags: [], image: { file: picturePath, passphrase } });
   await answerDeviceQuestion(page, "My own device");
   await protectFile(page, file);
 }
 
-/** A link with a key in its fragment. */
 async function openLink(page: Page, { linkKey }: TestUser): Promise<void> {
   await page.goto(`/shared/${randomBytes(16).toString("base64url")}#s=${linkKey.toString("base64url")}`);
   await expect.poll(() => new URL(page.url()).hash).toBe("");
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible(); // loaded anew, without the fragment
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible(); // reloaded, without the fragment
 }
 
-/**
- * Opens both secrets and saves the file, without a reload: a shared computer keeps its keys in
- * memory alone.
- */
+/** Does not reload: a shared computer keeps its keys only in memory. */
 async function openAll(page: Page, { passphrase, text, file }: TestUser): Promise<void> {
   await row(page, text.title).getByRole("link", { name: text.title }).click();
-  await showPicture(page, picture, passphrase);
+  await showPicture(page, picturePath, passphrase);
   expect(await revealSecret(page)).toBe(text.content);
   await goToList(page);
   await row(page, file.title).getByRole("link", { name: file.title }).click();
-  await showPicture(page, picture, passphrase);
+  await showPicture(page, picturePath, passphrase);
   const button = page.getByRole("button", { name: /^Download/ });
   await expect(button).toBeVisible({ timeout: 90_000 });
   const [download] = await Promise.all([page.waitForEvent("download", { timeout: 90_000 }), button.click()]);
@@ -83,16 +78,16 @@ async function goToList(page: Page): Promise<void> {
     .click();
 }
 
-/** What no script may get without an opener. */
+/** Collects what no script may get without an opener. */
 async function collectNeedles(
   page: Page,
   person: TestUser,
-): Promise<{ needles: Needle[]; attackInputs: Parameters<typeof readOriginStorage>[1]; ids: readonly string[] }> {
-  const { imageSecret, imageRoot, openerSeed, accountKey, sketch, documents, secrets } = await deriveUserKeys(page, {
-    file: picture,
+): Promise<{ needles: Needle[]; attackInputs: Parameters<typeof readOriginStorage>[2]; ids: readonly string[] }> {
+  const { imageSecret, imageRootKey, openerSeed, accountKey, sketch, documents, secrets } = await deriveUserKeys(page, {
+    file: picturePath,
     passphrase: person.passphrase,
   });
-  const seeds = { accountKey, imageSecret, imageRoot, openerSeed, linkKey: person.linkKey };
+  const seeds = { accountKey, imageSecret, imageRootKey, openerSeed, linkKey: person.linkKey };
   const derivedKeys = ["identity", "sign", "inner", "label", "book", "shares", "requests", "state"].map(
     (label) => [`${label} key`, deriveKey(accountKey, `relicario/v1/${label}`)] as const,
   );
@@ -101,10 +96,14 @@ async function collectNeedles(
     ...[...Object.entries(seeds), ...derivedKeys].map(([name, bytes]): Needle => ({ name, kind: "text", bytes })),
     ...secrets.flatMap(({ contentIdentity }, index): Needle[] => [
       { name: `identity of content ${String(index)}`, kind: "text", bytes: Buffer.from(contentIdentity) },
-      { name: `seed of the identity of content ${String(index)}`, kind: "text", bytes: seedOf(contentIdentity) },
+      {
+        name: `seed of the identity of content ${String(index)}`,
+        kind: "text",
+        bytes: decodeIdentity(contentIdentity),
+      },
     ]),
     { name: "an age identity", kind: "text", bytes: Buffer.from("AGE-SECRET-KEY-") },
-    ...textNeedles({
+    ...makeTextNeedles({
       passphrase: person.passphrase,
       content: person.text.content,
       title: person.text.title,
@@ -112,14 +111,14 @@ async function collectNeedles(
     }),
     { name: "content of the file", kind: "runs", bytes: person.file.content },
     { name: "sketch of the picture", kind: "runs", bytes: sketch },
-    { name: "file of the picture", kind: "runs", bytes: await readFile(picture) },
-    { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) },
+    { name: "file of the picture", kind: "runs", bytes: await readFile(picturePath) },
+    { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picturePath) },
   ];
   return { needles, attackInputs: { purposes, documents }, ids: secrets.map(({ id }) => id) };
 }
 
-/** Texts by their random part. */
-function textNeedles(texts: Readonly<Record<string, string>>): Needle[] {
+/** Searches texts by their random parts. */
+function makeTextNeedles(texts: Readonly<Record<string, string>>): Needle[] {
   return Object.entries(texts).map(([name, text]) => ({
     name,
     kind: "text",
@@ -127,7 +126,7 @@ function textNeedles(texts: Readonly<Record<string, string>>): Needle[] {
   }));
 }
 
-/** What of the needles stands where, by any member or by anything that a key gives. */
+/** Needles and their locations. */
 function findLeaks(search: ByteSearch, { stored, derived }: Pick<OriginStorage, "stored" | "derived">): string[] {
   return [
     ...new Set(
@@ -138,21 +137,24 @@ function findLeaks(search: ByteSearch, { stored, derived }: Pick<OriginStorage, 
   ];
 }
 
-const plantedItems = (bytes: Buffer): { stored: StoredItem[]; derived: StoredItem[] } => ({
+const makePlantedItems = (bytes: Buffer): { stored: StoredItem[]; derived: StoredItem[] } => ({
   stored: [{ where: "planted", bytes }],
   derived: [],
 });
 
-/** All that is found is told, not the first alone. */
+/** Reports all findings, not only the first. */
 const softExpect = expect.configure({ soft: true });
 
 test.beforeEach(async ({ page }) => {
   await page.addInitScript(() => {
-    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
+    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
   });
 });
 
-test("wants the secrets of a locked own device, with script in the page: finds none of them", async ({ page }) => {
+test("an attacker wants the secrets of a locked own device, with script in the page: finds none of them", async ({
+  page,
+  portal,
+}) => {
   test.setTimeout(480_000);
   const person = newTestUser();
   await protectAll(page, person);
@@ -162,14 +164,14 @@ test("wants the secrets of a locked own device, with script in the page: finds n
   const { needles, attackInputs } = await collectNeedles(page, person);
 
   const search = new ByteSearch(needles);
-  await test.step("the attack finds what is there to be found: the searcher can fail", async () => {
+  await test.step("planted needles are found, so the search can fail", async () => {
     for (const { name, bytes } of needles) {
       const middle = Math.floor(bytes.length / 2);
       const sample = bytes.length > 4096 ? bytes.subarray(middle, middle + 2048) : bytes;
       expect(
         findLeaks(
           search,
-          plantedItems(Buffer.from(JSON.stringify({ kept: Buffer.from(sample).toString("base64url") }))),
+          makePlantedItems(Buffer.from(JSON.stringify({ kept: Buffer.from(sample).toString("base64url") }))),
         ),
         name,
       ).toContain(`${name}: planted`);
@@ -182,11 +184,11 @@ test("wants the secrets of a locked own device, with script in the page: finds n
 
   await softExpect
     .poll(
-      async () => findLeaks(search, await readOriginStorage(page, attackInputs)),
+      async () => findLeaks(search, await readOriginStorage(page, portal.vaultOrigin, attackInputs)),
       "secrets that script in the page gets",
     )
     .toEqual([]);
-  const storage = await readOriginStorage(page, attackInputs);
+  const storage = await readOriginStorage(page, portal.vaultOrigin, attackInputs);
   expect(storage.stored.length).toBeGreaterThan(10);
   expect
     .soft(
@@ -198,13 +200,15 @@ test("wants the secrets of a locked own device, with script in the page: finds n
   expect
     .soft(
       storage.keys.filter(({ type, extractable }) => type !== "public" && extractable),
-      "keys that can be taken along",
+      "extractable keys",
     )
     .toEqual([]);
 
-  await test.step("nor does a page that is loaded later, before the vault has started", async () => {
+  await test.step("a page loaded later finds none either, before the vault has started", async () => {
     await page.goto("/healthz");
-    expect.soft(findLeaks(search, await readOriginStorage(page, attackInputs)), "secrets that are kept").toEqual([]);
+    expect
+      .soft(findLeaks(search, await readOriginStorage(page, portal.vaultOrigin, attackInputs)), "stored secrets")
+      .toEqual([]);
   });
 });
 
@@ -214,7 +218,7 @@ const signOutPlaces = {
 } as const;
 
 for (const [where, path] of Object.entries(signOutPlaces)) {
-  test(`wants to know who sat at a shared computer, after sign-out from ${where}: finds nothing of the person`, async ({
+  test(`an attacker wants to know who used a shared computer, after sign-out from ${where}: finds nothing of the user`, async ({
     page,
     browser,
     portal,
@@ -222,31 +226,31 @@ for (const [where, path] of Object.entries(signOutPlaces)) {
     test.setTimeout(480_000);
     const person = newTestUser();
     const { account, passphrase } = person;
-    const home = await browser.newContext({ baseURL: portal.origin });
-    const { needles, attackInputs, ids } = await test.step("somebody protects secrets at home", async () => {
-      const homePage = await home.newPage();
+    const homeContext = await browser.newContext({ baseURL: portal.origin });
+    const { needles, attackInputs, ids } = await test.step("a user protects secrets at home", async () => {
+      const homePage = await homeContext.newPage();
       await protectAll(homePage, person);
       return collectNeedles(homePage, person);
     });
-    await home.close();
+    await homeContext.close();
 
     await signIn(page, account);
     await openLink(page, person);
     await page.goto("/secrets");
     await page.getByRole("link", { name: "Unlock with your picture" }).click();
-    await showPicture(page, picture, passphrase);
-    await answerDeviceQuestion(page, "A shared computer");
+    await showPicture(page, picturePath, passphrase);
+    await answerDeviceQuestion(page, "A shared device");
     await openAll(page, person);
-    const session = await page.evaluate(() => {
+    const storedSession = await page.evaluate(() => {
       const user = Object.keys(sessionStorage).find((name) => name.startsWith("oidc.user:"));
       return {
         user: user === undefined ? "" : (sessionStorage.getItem(user) ?? ""),
-        session: sessionStorage.getItem("sessionToken") ?? "",
+        token: sessionStorage.getItem("sessionToken") ?? "",
       };
     });
-    const subject = /"sub":"([^"]+)"/.exec(session.user)?.[1] ?? "";
+    const subject = /"sub":"([^"]+)"/.exec(storedSession.user)?.[1] ?? "";
     const userId =
-      /"sub":"([^"]+)"/.exec(Buffer.from(session.session.split(".")[1] ?? "", "base64url").toString())?.[1] ?? "";
+      /"sub":"([^"]+)"/.exec(Buffer.from(storedSession.token.split(".")[1] ?? "", "base64url").toString())?.[1] ?? "";
     expect([subject.length > 8, userId.length > 8]).toEqual([true, true]);
     const personalNeedles = [
       ...needles,
@@ -256,35 +260,35 @@ for (const [where, path] of Object.entries(signOutPlaces)) {
         userId,
         "user name": account.userName,
         "e-mail": account.email,
-        "session token": session.session,
+        "session token": storedSession.token,
       }).map(([name, value]): Needle => ({ name, kind: "text", bytes: Buffer.from(value) })),
     ];
     const search = new ByteSearch(personalNeedles);
     expect(
-      findLeaks(search, await readOriginStorage(page, attackInputs)),
-      "while somebody is signed in there is something to be found",
+      findLeaks(search, await readOriginStorage(page, portal.vaultOrigin, attackInputs)),
+      "while a user is signed in the search finds something",
     ).toContainEqual(expect.stringMatching(/^user name: session storage/));
 
     if (path !== null) await page.goto(path);
     await signOut(page);
-    await page.goto("/healthz"); // the origin, without any script of ours
-    const storage = await readOriginStorage(page, attackInputs);
+    await page.goto("/healthz"); // the origin, without the portal's scripts
+    const storage = await readOriginStorage(page, portal.vaultOrigin, attackInputs);
     expect.soft(findLeaks(search, storage), "what is left of the person").toEqual([]);
     expect.soft(storage.keys, "keys that are left").toEqual([]);
     const locations = [...new Set(storage.stored.map(({ where }) => where.replace(/ \(its key\)| \(its name\)/, "")))];
     expect
       .soft(
         locations.filter((where) => !allowedLocations.some((allowed) => allowed.test(where))),
-        "what is left, but for preferences, the deployment document and the sign-in that begins anew",
+        "what is left, except preferences, the deployment document and a new sign-in",
       )
       .toEqual([]);
   });
 }
 
-/** What may stay, as long as none of the needles stands in it. */
+/** Locations that may stay, without any needle. */
 const allowedLocations: readonly RegExp[] = [
   /^local storage\/(theme|language|onboarding|toursSeen|deployment|landingVisited)/,
-  // of the tab, and of the sign-in that begins when the portal is left signed out
+  // of the tab, and of the new sign-in that starts when the portal is left signed out
   /^session storage\/(authRetry|pathAhead|oidc\.[0-9a-f]{32}|scrollPositions|releaseDraw)$/,
   /^private files\/relicario-opened$/, // an empty folder
 ];

@@ -1,17 +1,19 @@
 /**
- * Whoever reads all that the browser sends wants the picture, or what hangs on it: while the camera
- * takes one, while a secret is protected with it, while a kit is made, and while it is recovered.
+ * Attacker: reads all that the browser sends. Wants the picture or its keys, while the camera takes
+ * it, a secret is protected with it, a kit is made, and the secret is recovered.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
+import { takePicture } from "../pages/camera-window.ts";
 import { makeKit } from "../pages/kit.ts";
 import { answerDeviceQuestion, openRecovery, revealSecret, showPicture } from "../pages/secrets.ts";
-import { identityOf, seedOf } from "../support/age.ts";
+import { fillInField, pictureField } from "../pages/picture-field.ts";
+import { encodeIdentity, decodeIdentity } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
-import { cameraArguments, cameraFilm } from "../support/camera.ts";
+import { buildCameraArguments, writeCameraFilm } from "../support/camera.ts";
 import { deriveKey, deriveUserKeys } from "../support/user-keys.ts";
 import { lumaRows, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -20,7 +22,7 @@ import { RecordingProxy } from "../support/recording-proxy.ts";
 import { runRelicarioOpen } from "../support/relicario-open.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
-test("somebody reads every request: finds nothing of a picture from the camera, of its keys, or of a kit", async ({
+test("an attacker reads every request: finds nothing of a picture from the camera, of its keys, or of a kit", async ({
   portal,
 }) => {
   test.setTimeout(600_000);
@@ -38,7 +40,7 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     proxy,
     portal.origin,
     foreignOrigins,
-    cameraArguments(await cameraFilm(photographs.mountains, folder)),
+    buildCameraArguments(await writeCameraFilm(photographs.mountains, folder)),
   );
   const page = profile.context.pages()[0] ?? (await profile.context.newPage());
 
@@ -47,22 +49,21 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     await expectHome(page);
     await page.getByRole("main").getByRole("link", { name: "Protect a secret" }).click();
     await page.getByRole("link", { name: "Start" }).click({ timeout: 60_000 });
-    await page.getByRole("tab", { name: "Take picture" }).click();
-    await page.getByRole("button", { name: "Take the picture" }).click({ timeout: 60_000 });
-    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 90_000 });
-    await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(inputs.passphrase);
-    await page.getByRole("textbox", { name: "Passphrase again" }).fill(inputs.passphrase);
+    await takePicture(page);
+    await expect(pictureField(page).getByText("This picture has enough detail")).toBeVisible({ timeout: 90_000 });
+    await fillInField(page, "Passphrase", inputs.passphrase);
+    await fillInField(page, "Repeat the passphrase", inputs.passphrase);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save the picture" }).click(),
     ]);
     await download.saveAs(pictureFile);
-    await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
     await page.getByLabel("Your secret").fill(inputs.content);
     await page.getByLabel("Title").fill(inputs.title);
-    await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
+    await page.getByRole("checkbox", { name: /I have never protected anything in this account/ }).check();
     await page.getByRole("button", { name: "Protect", exact: true }).click();
-    await page.getByRole("link", { name: "I have kept my picture" }).click({ timeout: 120_000 });
+    await page.getByRole("link", { name: "I have saved copies of my picture" }).click({ timeout: 120_000 });
     await answerDeviceQuestion(page, "My own device");
   });
 
@@ -79,7 +80,7 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     expect(await revealSecret(page)).toBe(inputs.content);
   });
 
-  const { imageSecret, imageRoot, openerSeed, accountKey, sketch, secrets } = await deriveUserKeys(page, {
+  const { imageSecret, imageRootKey, openerSeed, accountKey, sketch, secrets } = await deriveUserKeys(page, {
     file: pictureFile,
     passphrase: inputs.passphrase,
   });
@@ -90,16 +91,16 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     bytes: Buffer.from(bytes),
   });
   const needles: Needle[] = [
-    ...Object.entries({ imageSecret, imageRoot, openerSeed, accountKey }).map(([name, bytes]) =>
+    ...Object.entries({ imageSecret, imageRootKey, openerSeed, accountKey }).map(([name, bytes]) =>
       textNeedle(name, bytes),
     ),
     ...["identity", "sign", "inner", "label", "book", "shares", "requests", "state"].map((label) =>
       textNeedle(`${label} key`, deriveKey(accountKey, `relicario/v1/${label}`)),
     ),
-    textNeedle("identity of the picture", identityOf(openerSeed)),
+    textNeedle("identity of the picture", encodeIdentity(openerSeed)),
     ...secrets.flatMap(({ contentIdentity }) => [
       textNeedle("identity of the content", contentIdentity),
-      textNeedle("seed of the content's identity", seedOf(contentIdentity)),
+      textNeedle("seed of the content's identity", decodeIdentity(contentIdentity)),
     ]),
     textNeedle("an age identity", "AGE-SECRET-KEY-"),
     ...Object.entries(inputs).map(([name, value]) => textNeedle(name, /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value)),
@@ -115,7 +116,7 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
   expect(findLeaks()).toEqual([]);
   expect([...foreignOrigins]).toEqual([]);
 
-  await test.step("what is sent all the same is found, raw, in base64 and in hex: the search can fail", async () => {
+  await test.step("planted needles are found raw, in base64 and in hex, so the search can fail", async () => {
     for (const { name, bytes } of needles) {
       const middle = Math.floor(bytes.length / 2);
       const sample = Buffer.from(bytes.length > 4096 ? bytes.subarray(middle, middle + 1024) : bytes);

@@ -1,7 +1,7 @@
 /**
- * What the service, or whoever fills a team's static server, may want in the portal's own origin,
- * tried in the browsers themselves. Each attack is first made on a gateway that passes everything
- * on, where it has to succeed, then on the real one.
+ * Attacker: the service, or a team's static server. Each attack on the portal's own origin is made
+ * in real browsers, first on a gateway that passes everything through, where it must succeed, then
+ * on the real one.
  */
 import { expect, test as base } from "@playwright/test";
 import { launchBrowser, type BrowserName } from "@relicario/engine/browsers";
@@ -14,7 +14,7 @@ const debianPackages = { Chromium: "chromium", Firefox: "firefox-esr" } as const
 
 interface WorkerFixtures {
   readonly origins: AttackedOrigins;
-  /** Starts a browser at its first use; the same one afterwards. */
+  /** Starts the browser at first use. */
   readonly getBrowser: (name: BrowserName) => Promise<Browser>;
 }
 
@@ -46,11 +46,11 @@ const test = base.extend<object, WorkerFixtures>({
 });
 
 interface AttackContext {
-  /** In a browser profile that knows nothing yet. */
+  /** In a fresh browser profile. */
   readonly page: BrowserPage;
   readonly origin: string;
-  /** What stands behind the gateway: `<origin>/api` or `<origin>/r/secrets`. */
-  readonly upstreamPath: string;
+  /** URL of the upstream behind the gateway: `<origin>/api` or `<origin>/r/secrets`. */
+  readonly upstreamUrl: string;
   readonly foreignOrigin: string;
   readonly takeForeignRequests: AttackedOrigins["takeForeignRequests"];
   readonly waitForRefusal: AttackedOrigins["waitForRefusal"];
@@ -59,25 +59,22 @@ interface AttackContext {
 interface Attack {
   readonly goal: string;
   readonly paths: readonly ("/api" | "/r/secrets")[];
-  /**
-   * Resolves once the browser is done with the attack; what it gives tells whether the attacker got
-   * it.
-   */
+  /** Resolves after the attack, with a check whether it succeeded. */
   readonly attempt: (context: AttackContext) => Promise<() => Promise<boolean>>;
-  /** Stopped without Fetch Metadata as well. */
+  /** The attack is refused without Fetch Metadata too. */
   readonly withoutFetchMetadata?: true;
 }
 
 const bothPaths = ["/api", "/r/secrets"] as const;
 
 /**
- * Whether script of the attacker ran with the portal's rights: it left its mark in the portal's
+ * Whether the attacker's script ran with the portal's rights: it left a mark in the portal's
  * storage.
  */
 const didScriptRun =
   ({ page, origin }: AttackContext) =>
   async (): Promise<boolean> => {
-    const checkPage = await page.browserContext().newPage(); // the first one may still be busy with its refusal
+    const checkPage = await page.browserContext().newPage(); // the first page may still be busy with its refusal
     await checkPage.goto(`${origin}/home`);
     const isMarked = await checkPage.evaluate((name) => localStorage.getItem(name) !== null, attackMarker);
     await checkPage.close();
@@ -95,7 +92,7 @@ const attacks: readonly Attack[] = [
     paths: bothPaths,
     withoutFetchMetadata: true,
     attempt: async (context) => {
-      await visit(context.page, `${context.upstreamPath}/${file}`);
+      await visit(context.page, `${context.upstreamUrl}/${file}`);
       return didScriptRun(context);
     },
   })),
@@ -104,9 +101,9 @@ const attacks: readonly Attack[] = [
     paths: bothPaths,
     withoutFetchMetadata: true,
     attempt: async (context) => {
-      const { page, upstreamPath, foreignOrigin, waitForRefusal } = context;
+      const { page, upstreamUrl, foreignOrigin, waitForRefusal } = context;
       await page.goto(`${foreignOrigin}/page`);
-      const refusal = waitForRefusal(`${upstreamPath}/page.html`);
+      const refusal = waitForRefusal(`${upstreamUrl}/page.html`);
       const loaded = page.evaluate(
         async (name, address) =>
           new Promise<void>((resolve) => {
@@ -117,7 +114,7 @@ const attacks: readonly Attack[] = [
             document.body.append(element);
           }),
         tag,
-        `${upstreamPath}/page.html`,
+        `${upstreamUrl}/page.html`,
       );
       await Promise.race([loaded, refusal]);
       return didScriptRun(context);
@@ -128,13 +125,13 @@ const attacks: readonly Attack[] = [
     paths: bothPaths,
     withoutFetchMetadata: true,
     attempt: async (context) => {
-      const { page, upstreamPath, foreignOrigin, waitForRefusal } = context;
+      const { page, upstreamUrl, foreignOrigin, waitForRefusal } = context;
       await page.goto(`${foreignOrigin}/page`);
-      const refusal = waitForRefusal(`${upstreamPath}/page.html`);
+      const refusal = waitForRefusal(`${upstreamUrl}/page.html`);
       const popupOpened = new Promise<BrowserPage | null>((resolve) => page.once("popup", resolve));
       await page.evaluate((address) => {
         open(address);
-      }, `${upstreamPath}/page.html`);
+      }, `${upstreamUrl}/page.html`);
       const popup = await popupOpened;
       await Promise.race([
         refusal,
@@ -149,7 +146,7 @@ const attacks: readonly Attack[] = [
     {
       goal: `to register a service worker for the whole portal, from ${pageName}`,
       paths: bothPaths,
-      attempt: async ({ page, origin, upstreamPath }) => {
+      attempt: async ({ page, origin, upstreamUrl }) => {
         await page.goto(`${origin}/${pageName}`);
         const scope = await page.evaluate(
           (address) =>
@@ -157,7 +154,7 @@ const attacks: readonly Attack[] = [
               (registration) => registration.scope,
               () => null,
             ),
-          `${upstreamPath}/worker.js`,
+          `${upstreamUrl}/worker.js`,
         );
         return async () => scope !== null;
       },
@@ -165,7 +162,7 @@ const attacks: readonly Attack[] = [
     ...["Worker", "SharedWorker"].map((kind): Attack => ({
       goal: `its script to run as a ${kind}, from ${pageName}`,
       paths: bothPaths,
-      attempt: async ({ page, origin, upstreamPath }) => {
+      attempt: async ({ page, origin, upstreamUrl }) => {
         await page.goto(`${origin}/${pageName}`);
         const ran = await page.evaluate(
           async (name, address) =>
@@ -179,17 +176,17 @@ const attacks: readonly Attack[] = [
               }
             }),
           kind,
-          `${upstreamPath}/worker.js`,
+          `${upstreamUrl}/worker.js`,
         );
         return async () => ran;
       },
     })),
     {
-      goal: `an answer of the service to run as a script of ${pageName}`,
+      goal: `a response of the service to run as a script of ${pageName}`,
       paths: ["/api"],
       attempt: async (context) => {
         await context.page.goto(`${context.origin}/${pageName}`);
-        await runScriptElement(context.page, `${context.upstreamPath}/script.js`, "text/javascript");
+        await runScriptElement(context.page, `${context.upstreamUrl}/script.js`, "text/javascript");
         return didScriptRun(context);
       },
     },
@@ -217,16 +214,16 @@ const attacks: readonly Attack[] = [
   {
     goal: "to set a cookie for the portal's host",
     paths: bothPaths,
-    attempt: async ({ page, origin, upstreamPath }) => {
+    attempt: async ({ page, origin, upstreamUrl }) => {
       await page.goto(`${origin}/home`);
-      await fetchInPage(page, `${upstreamPath}/cookie.json`);
+      await fetchInPage(page, `${upstreamUrl}/cookie.json`);
       return () => page.evaluate((name) => document.cookie.includes(name), attackMarker);
     },
   },
   {
     goal: "to wipe what the portal keeps on this device",
     paths: bothPaths,
-    attempt: async ({ page, origin, upstreamPath }) => {
+    attempt: async ({ page, origin, upstreamUrl }) => {
       await page.goto(`${origin}/home`);
       await page.evaluate(
         async () =>
@@ -239,7 +236,7 @@ const attacks: readonly Attack[] = [
             };
           }),
       );
-      await fetchInPage(page, `${upstreamPath}/wipe.json`);
+      await fetchInPage(page, `${upstreamUrl}/wipe.json`);
       return () => page.evaluate(async () => !(await indexedDB.databases()).some(({ name }) => name === "kept"));
     },
   },
@@ -248,32 +245,29 @@ const attacks: readonly Attack[] = [
     paths: bothPaths,
     attempt: async (context) => {
       await context.page.goto(`${context.origin}/home`);
-      await fetchInPage(context.page, `${context.upstreamPath}/redirect.json`);
+      await fetchInPage(context.page, `${context.upstreamUrl}/redirect.json`);
       return wasRedirected(context);
     },
   },
   ...["redirect.json", "refresh.txt", "link.html"].map((file): Attack => ({
-    goal: `to send whoever opens it elsewhere by ${file}`,
+    goal: `to redirect its visitor by ${file}`,
     paths: bothPaths,
     withoutFetchMetadata: true,
     attempt: async (context) => {
-      await visit(context.page, `${context.upstreamPath}/${file}`);
+      await visit(context.page, `${context.upstreamUrl}/${file}`);
       return wasRedirected(context);
     },
   })),
 ];
 
-/**
- * As a person who follows a link. Firefox calls it a failed navigation when the answer is a
- * refusal.
- */
+/** Opens an address like a followed link. Firefox reports a refusal as a failed navigation. */
 async function visit(page: BrowserPage, address: string): Promise<void> {
   await page.goto(address).catch((error: unknown) => {
     if (!(error instanceof Error && error.message.includes("NS_ERROR_NET_ERROR_RESPONSE"))) throw error;
   });
 }
 
-/** Adds a script element, and waits until its script has run or was refused. */
+/** Adds a script element, and waits until the script has run or was refused. */
 async function runScriptElement(page: BrowserPage, address: string, type: string): Promise<void> {
   await page.evaluate(
     async (src, kind) =>
@@ -293,7 +287,7 @@ async function runScriptElement(page: BrowserPage, address: string, type: string
   );
 }
 
-/** Calls as the portal calls; refusals are answers too. */
+/** Fetches as the portal does; a refusal is a response too. */
 async function fetchInPage(page: BrowserPage, address: string): Promise<void> {
   await page.evaluate(
     (url) =>
@@ -304,10 +298,7 @@ async function fetchInPage(page: BrowserPage, address: string): Promise<void> {
   );
 }
 
-/**
- * What a browser obeys wherever it reads it; nothing of it may get there, also where its effect
- * would take a while.
- */
+/** Browsers obey these on any response: none may arrive. */
 const sideEffectHeaders = ["set-cookie", "clear-site-data", "service-worker-allowed", "refresh", "link", "location"];
 
 for (const name of ["Chromium", "Firefox"] as const) {
@@ -337,7 +328,7 @@ for (const name of ["Chromium", "Firefox"] as const) {
                 await attempt({
                   page,
                   origin,
-                  upstreamPath: `${origin}${upstream}`,
+                  upstreamUrl: `${origin}${upstream}`,
                   foreignOrigin: origins.foreignOrigin,
                   takeForeignRequests: origins.takeForeignRequests,
                   waitForRefusal: origins.waitForRefusal,
@@ -349,13 +340,13 @@ for (const name of ["Chromium", "Firefox"] as const) {
             }
           };
 
-          await test.step("succeeds where everything is passed on", async () => {
-            await runAttack(origins.unguarded, (succeeded) => expect.poll(succeeded).toBe(true));
+          await test.step("succeeds at a gateway that passes everything through", async () => {
+            await runAttack(origins.unguardedOrigin, (succeeded) => expect.poll(succeeded).toBe(true));
           });
-          const guarded = withoutFetchMetadata
-            ? [origins.guarded, origins.guardedWithoutFetchMetadata]
-            : [origins.guarded];
-          for (const origin of guarded) {
+          const guardedOrigins = withoutFetchMetadata
+            ? [origins.guardedOrigin, origins.guardedWithoutFetchMetadata]
+            : [origins.guardedOrigin];
+          for (const origin of guardedOrigins) {
             await test.step("fails at the gateway", async () => {
               const leakedHeaders = await runAttack(origin, async (succeeded) => {
                 expect(await succeeded()).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * What whoever fills a team's static server, or the place of the documents, may want: code that
- * nobody signed.
+ * Attacker: a team's static server, or the store of deployment documents. It wants unsigned code to
+ * run.
  */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
@@ -9,10 +9,11 @@ import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { launchBrowser } from "@relicario/engine/browsers";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
+import { choosePicture, pictureField } from "../pages/picture-field.ts";
 import { markToursSeen } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test as base } from "../support/portal-test.ts";
-import { releasesOf, untrustedKey, type Document, type ReleaseRecord } from "../support/releases.ts";
+import { createReleaseTools, createUntrustedKey, type Deployment, type ReleaseRecord } from "../support/releases.ts";
 
 const test = base.extend<object, { readonly account: Account }>({
   account: [
@@ -31,7 +32,7 @@ const navigation = (page: Page) => page.getByRole("navigation").first();
 const mainArea = (page: Page) => page.getByRole("main");
 const profileHeading = (page: Page) => page.getByRole("heading", { name: "Profile" }).first();
 
-/** Nothing of it is in the browser's cache. */
+/** Uses an empty browser cache. */
 async function openFreshPage(
   browser: Browser,
   origin: string,
@@ -48,13 +49,13 @@ async function expectRestWorks(page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
   await navigation(page).getByRole("link", { name: "Secrets", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
-  await expect(page.getByRole("button", { name: /^Log out/ }).first()).toBeEnabled();
+  await expect(page.getByRole("button", { name: /^Sign out/ }).first()).toBeEnabled();
 }
 
 type Firefox = NonNullable<Awaited<ReturnType<typeof launchBrowser>>>;
 type FirefoxPage = Awaited<ReturnType<Firefox["newPage"]>>;
 
-/** Shows `scenario` a page of somebody who has just signed in. */
+/** Runs `scenario` in Firefox, on a page that has just signed in. */
 async function withFirefox(
   origin: string,
   account: Account,
@@ -93,7 +94,7 @@ async function expectRestWorksInFirefox(page: FirefoxPage): Promise<void> {
   }
 }
 
-/** The chunk of the profile, which is where "Settings" leads. */
+/** Finds the chunk of the profile, the first screen of Settings. */
 async function findLazyChunk(folder: string): Promise<string> {
   for (const file of await readdir(folder)) {
     if (
@@ -105,48 +106,48 @@ async function findLazyChunk(folder: string): Promise<string> {
   throw new Error(`${folder} has no chunk of the profile`);
 }
 
-async function findAsset(releases: ReturnType<typeof releasesOf>, release: string, name: RegExp): Promise<string> {
+async function findAsset(
+  releases: ReturnType<typeof createReleaseTools>,
+  release: string,
+  name: RegExp,
+): Promise<string> {
   const asset = (await releases.listFiles(release, "assets")).find((file) => name.test(file));
   if (asset === undefined) throw new Error(`${release} has no ${String(name)}`);
   return asset;
 }
 
-/**
- * What is done to the release of settings, so that its area must not work. `apply` returns the way
- * back.
- */
+/** A change after which Settings must fail. `apply` returns a function that undoes it. */
 interface Attack {
   readonly name: string;
-  readonly apply: (releases: ReturnType<typeof releasesOf>) => Promise<() => Promise<void>>;
+  readonly apply: (releases: ReturnType<typeof createReleaseTools>) => Promise<() => Promise<void>>;
   /**
-   * Without a reload, when it is over; what refuses the whole release is decided at the start of a
+   * Whether the area works again without a reload: a whole release is refused at the start of a
    * page.
    */
   readonly recovers: boolean;
 }
 
-const tamperedFile = (kind: string, find: (folder: string) => string | Promise<string>): Attack => ({
+const makeTamperedFileAttack = (kind: string, find: (folder: string) => string | Promise<string>): Attack => ({
   name: `one byte more in ${kind}`,
   apply: async (releases) => {
-    const release = await releases.stable("settings");
-    return releases.tamper(release, await find(releases.folderOf(release)));
+    const release = await releases.findStableRelease("settings");
+    return releases.appendByte(release, await find(releases.folderOf(release)));
   },
   recovers: true,
 });
 
-/** Another record in the place of the team's, in a document that the portal signed. */
-const replacedRecord = (
+const makeReplacedRecordAttack = (
   name: string,
-  sign: (releases: ReturnType<typeof releasesOf>, record: ReleaseRecord, folder: string) => Promise<string>,
+  sign: (releases: ReturnType<typeof createReleaseTools>, record: ReleaseRecord, folder: string) => Promise<string>,
 ): Attack => ({
   name,
   apply: async (releases) => {
-    const release = await releases.stable("settings");
-    const { release_records: records } = await releases.document();
-    return releases.replaceDocument({
+    const release = await releases.findStableRelease("settings");
+    const { release_records: records } = await releases.readDeployment();
+    return releases.patchDeployment({
       release_records: {
         ...records,
-        [release]: await sign(releases, await releases.recordOf(release), releases.folderOf(release)),
+        [release]: await sign(releases, await releases.readRecord(release), releases.folderOf(release)),
       },
     });
   },
@@ -154,21 +155,21 @@ const replacedRecord = (
 });
 
 const attacks: readonly Attack[] = [
-  tamperedFile("the entry", () => "remoteEntry.js"),
-  tamperedFile("the exposed chunk", () => "remote.js"),
-  tamperedFile("a lazy chunk", findLazyChunk),
-  tamperedFile("a text", () => "locales/en/settings.json"),
-  replacedRecord("a hash that is missing", async (releases, record, folder) => {
+  makeTamperedFileAttack("the entry", () => "remoteEntry.js"),
+  makeTamperedFileAttack("the exposed chunk", () => "remote.js"),
+  makeTamperedFileAttack("a lazy chunk", findLazyChunk),
+  makeTamperedFileAttack("a text", () => "locales/en/settings.json"),
+  makeReplacedRecordAttack("a missing hash", async (releases, record, folder) => {
     const { [await findLazyChunk(folder)]: _hash, ...files } = record.files;
     return releases.signRecord("settings", { ...record, files });
   }),
-  replacedRecord("a record signed by a key of nobody", (releases, record) =>
-    releases.signRecord("settings", record, untrustedKey()),
+  makeReplacedRecordAttack("a record signed by an unknown key", (releases, record) =>
+    releases.signRecord("settings", record, createUntrustedKey()),
   ),
-  replacedRecord("a record signed by another key under the team's name", async (releases, record) =>
-    releases.signRecord("settings", record, untrustedKey((await releases.teamKey("settings")).kid)),
+  makeReplacedRecordAttack("a record signed by another key under the team's name", async (releases, record) =>
+    releases.signRecord("settings", record, createUntrustedKey((await releases.readTeamKey("settings")).kid)),
   ),
-  replacedRecord("a manifest that points to another origin", (releases, record) =>
+  makeReplacedRecordAttack("a manifest that points to another origin", (releases, record) =>
     releases.signRecord("settings", {
       ...record,
       federation: { ...record.federation, metaData: { publicPath: "https://evil.example/" } },
@@ -177,8 +178,8 @@ const attacks: readonly Attack[] = [
 ];
 
 for (const { name, apply, recovers } of attacks) {
-  test(`${name} of a remote: its area says so, and the rest works`, async ({ browser, portal, account }) => {
-    const restore = await apply(releasesOf(portal));
+  test(`${name} of a remote: its area shows an error, and the rest works`, async ({ browser, portal, account }) => {
+    const restore = await apply(createReleaseTools(portal));
     const { page, context } = await openFreshPage(browser, portal.origin, account);
     const expectFailure = async () => {
       await navigation(page).getByRole("link", { name: "Settings" }).click();
@@ -197,8 +198,8 @@ for (const { name, apply, recovers } of attacks) {
     await context.close();
   });
 
-  test(`${name} of a remote, in Firefox: its area says so, and the rest works`, async ({ portal, account }) => {
-    const restore = await apply(releasesOf(portal));
+  test(`${name} of a remote, in Firefox: its area shows an error, and the rest works`, async ({ portal, account }) => {
+    const restore = await apply(createReleaseTools(portal));
     try {
       await withFirefox(portal.origin, account, async (page) => {
         await goTo(page, "/settings/profile");
@@ -211,57 +212,39 @@ for (const { name, apply, recovers } of attacks) {
   });
 }
 
-test("one byte more in the vault's worker: no vault is started, and the rest works", async ({
-  browser,
-  portal,
-  account,
-}) => {
-  const releases = releasesOf(portal);
-  const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await findAsset(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
-  const { page, context } = await openFreshPage(browser, portal.origin, account);
-  await navigation(page).getByRole("link", { name: "Secrets", exact: true }).click();
-  await expect(mainArea(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
-    timeout: 60_000,
-  });
-  await navigation(page).getByRole("link", { name: "Settings" }).click();
-  await expect(profileHeading(page)).toBeVisible();
-  await context.close();
-  await restore();
-});
-
-test("one byte more in the vault's worker, in Firefox: no vault is started, and the rest works", async ({
-  portal,
-  account,
-}) => {
-  const releases = releasesOf(portal);
-  const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await findAsset(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
+test("one byte more in the vault's worker: the vault's origin does not serve it", async ({ portal }) => {
+  const releases = createReleaseTools(portal);
+  const release = await releases.findStableRelease("recovery");
+  const file = await findAsset(releases, release, /vault-worker\.[0-9a-f]+\.js$/);
+  const address = `${portal.vaultOrigin}/r/recovery/${release}/${file}`;
+  const signedBytes = await (await fetch(address)).bytes();
+  const restore = await releases.appendByte(release, file);
   try {
-    await withFirefox(portal.origin, account, async (page) => {
-      await goTo(page, "/secrets");
-      await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
-      await goTo(page, "/settings/profile");
-      await page.locator("main::-p-text(Profile)").wait();
-    });
+    const response = await fetch(address);
+    // the gateway keeps what it verified, else it refuses
+    if (response.ok) expect(Buffer.from(await response.bytes()).equals(signedBytes)).toBe(true);
+    else expect(response.status).toBe(502);
   } finally {
     await restore();
   }
 });
 
-test("one byte more in the engine's WASM, in Firefox: no picture is tried, and the rest works", async ({
+test("one byte more in the engine's WASM, in Firefox: no picture is processed, and the rest works", async ({
   portal,
   account,
 }) => {
-  const releases = releasesOf(portal);
-  const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
+  const releases = createReleaseTools(portal);
+  const release = await releases.findStableRelease("recovery");
+  const restore = await releases.appendByte(
+    release,
+    await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/),
+  );
   try {
     await withFirefox(portal.origin, account, async (page) => {
       await goTo(page, "/add-secret");
       const chooser = await page.waitForSelector("main input[type=file]");
       await chooser?.uploadFile(photographs.small);
-      await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
+      await page.locator("main::-p-text(The part that encrypts and opens secrets did not load)").wait();
       await expectRestWorksInFirefox(page);
     });
   } finally {
@@ -269,27 +252,32 @@ test("one byte more in the engine's WASM, in Firefox: no picture is tried, and t
   }
 });
 
-test("one byte more in the engine's WASM: no picture is tried, the rest works, and trying again brings it back", async ({
+test("one byte more in the engine's WASM: no picture is processed, the rest works, and trying again loads it", async ({
   browser,
   portal,
   account,
 }) => {
-  const releases = releasesOf(portal);
-  const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
+  const releases = createReleaseTools(portal);
+  const release = await releases.findStableRelease("recovery");
+  const restore = await releases.appendByte(
+    release,
+    await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/),
+  );
   const { page, context } = await openFreshPage(browser, portal.origin, account);
-  const choosePicture = async () => {
+  const chooseNewPicture = async () => {
     await navigation(page).getByRole("link", { name: "Add secret" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await choosePicture(page, photographs.small);
   };
-  await choosePicture();
-  await expect(mainArea(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
+  await chooseNewPicture();
+  await expect(
+    pictureField(page).getByText("The part that encrypts and opens secrets did not load").first(),
+  ).toBeVisible({
     timeout: 60_000,
   });
   await expectRestWorks(page);
   await restore();
-  await choosePicture();
-  await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+  await chooseNewPicture();
+  await expect(pictureField(page).getByText("This picture has enough detail")).toBeVisible({ timeout: 60_000 });
   await context.close();
 });
 
@@ -317,30 +305,39 @@ const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs
 const invalidSignatureMessage = "is not signed as it should be";
 
 for (const [kind, change, message, key] of [
-  ["of a key that nobody knows", () => ({}), invalidSignatureMessage, () => untrustedKey()],
-  ["of another key under the portal's name", () => ({}), invalidSignatureMessage, (kid: string) => untrustedKey(kid)],
+  ["signed by an unknown key", () => ({}), invalidSignatureMessage, () => createUntrustedKey()],
+  [
+    "signed by another key under the portal's name",
+    () => ({}),
+    invalidSignatureMessage,
+    (kid: string) => createUntrustedKey(kid),
+  ],
   ["of another vendor", () => ({ vendor_id: "acme" }), invalidSignatureMessage],
   ["of another origin", () => ({ origin: "https://evil.example" }), invalidSignatureMessage],
-  ["that holds longer than a week", () => ({ not_after: daysFromNow(30) }), invalidSignatureMessage],
+  ["that is valid for more than a week", () => ({ not_after: daysFromNow(30) }), invalidSignatureMessage],
   ["that is expired", () => ({ issued_at: daysFromNow(-3), not_after: daysFromNow(-1) }), "is out of date"],
-  ["that is older", ({ sequence }: Document) => ({ sequence: sequence - 1 }), "an older description of its parts"],
+  [
+    "with a lower sequence",
+    ({ sequence }: Deployment) => ({ sequence: sequence - 1 }),
+    "an older description of its parts",
+  ],
 ] as readonly (readonly [
   string,
-  (currentDocument: Document) => Partial<Document>,
+  (currentDocument: Deployment) => Partial<Deployment>,
   string,
-  ((kid: string) => ReturnType<typeof untrustedKey>)?,
+  ((kid: string) => ReturnType<typeof createUntrustedKey>)?,
 ])[]) {
-  test(`a document ${kind}: an open page goes on, and a new one says why it does not start`, async ({
+  test(`a document ${kind}: an open page keeps working, and a new one says why it does not start`, async ({
     browser,
     portal,
     account,
   }) => {
-    const releases = releasesOf(portal);
-    const currentDocument = await releases.document();
+    const releases = createReleaseTools(portal);
+    const currentDocument = await releases.readDeployment();
     const { page, context } = await openFreshPage(browser, portal.origin, account);
-    const restore = await releases.replaceDocument(
+    const restore = await releases.patchDeployment(
       { sequence: currentDocument.sequence + 1, ...change(currentDocument) },
-      key?.((await releases.portalKey()).kid),
+      key?.((await releases.readPortalKey()).kid),
     );
     await expectRestWorks(page);
     await navigation(page).getByRole("link", { name: "Settings" }).click();
@@ -354,16 +351,16 @@ for (const [kind, change, message, key] of [
     await context.close();
   });
 
-  test(`a document ${kind}, in Firefox: an open page goes on, and a new one says why it does not start`, async ({
+  test(`a document ${kind}, in Firefox: an open page keeps working, and a new one says why it does not start`, async ({
     portal,
     account,
   }) => {
-    const releases = releasesOf(portal);
+    const releases = createReleaseTools(portal);
     await withFirefox(portal.origin, account, async (page, browser) => {
-      const currentDocument = await releases.document();
-      const restore = await releases.replaceDocument(
+      const currentDocument = await releases.readDeployment();
+      const restore = await releases.patchDeployment(
         { sequence: currentDocument.sequence + 1, ...change(currentDocument) },
-        key?.((await releases.portalKey()).kid),
+        key?.((await releases.readPortalKey()).kid),
       );
       try {
         await expectRestWorksInFirefox(page);
@@ -378,11 +375,11 @@ for (const [kind, change, message, key] of [
   });
 }
 
-test("script that nobody signed is not started by code that runs in the page", async ({ browser, portal, account }) => {
+test("unsigned script is not started by code that runs in the page", async ({ browser, portal, account }) => {
   const { page, context } = await openFreshPage(browser, portal.origin, account);
-  const release = await releasesOf(portal).stable("secrets");
-  const attempts = await page.evaluate(async (signed) => {
-    const outcome = async (attempt: () => unknown): Promise<string> => {
+  const release = await createReleaseTools(portal).findStableRelease("secrets");
+  const attempts = await page.evaluate(async (signedUrl) => {
+    const readOutcome = async (attempt: () => unknown): Promise<string> => {
       try {
         await attempt();
         return "done";
@@ -390,7 +387,7 @@ test("script that nobody signed is not started by code that runs in the page", a
         return error instanceof Error ? error.name : "refused";
       }
     };
-    const append = (edit: (script: HTMLScriptElement) => void) => () =>
+    const appendScript = (edit: (script: HTMLScriptElement) => void) => () =>
       new Promise((resolve, reject) => {
         const script = document.createElement("script");
         script.onload = resolve;
@@ -401,23 +398,30 @@ test("script that nobody signed is not started by code that runs in the page", a
         document.head.append(script);
       });
     return {
-      signedWithoutHash: await outcome(
-        append((script) => {
-          script.src = signed;
+      signedWithoutHash: await readOutcome(
+        appendScript((script) => {
+          script.src = signedUrl;
         }),
       ),
-      notSigned: await outcome(
-        append((script) => {
+      notSigned: await readOutcome(
+        appendScript((script) => {
           script.src = "/r/secrets/other.js";
         }),
       ),
-      inline: await outcome(() => {
+      inline: await readOutcome(() => {
         document.createElement("script").text = "1";
       }),
-      html: await outcome(() => {
+      html: await readOutcome(() => {
         document.createElement("div").innerHTML = "<b>1</b>";
       }),
-      worker: await outcome(() => new Worker(signed)),
+      worker: await readOutcome(
+        () =>
+          new Promise((_resolve, reject) => {
+            new Worker(signedUrl).onerror = () => {
+              reject(new DOMException("", "NotLoaded"));
+            };
+          }),
+      ),
     };
   }, `${portal.origin}/r/secrets/${release}/remote.js`);
   expect(attempts).toEqual({
@@ -425,7 +429,7 @@ test("script that nobody signed is not started by code that runs in the page", a
     notSigned: "TypeError",
     inline: "TypeError",
     html: "TypeError",
-    worker: "TypeError",
+    worker: "NotLoaded",
   });
   await context.close();
 });

@@ -1,6 +1,6 @@
 /**
- * Somebody was at the same place and took the same scene: the picture of a stranger, or of the
- * person on another day.
+ * Attacker: has another shot of the same scene, taken from the same place, by a stranger or by the
+ * user on another day.
  */
 import { readFile } from "node:fs/promises";
 
@@ -13,7 +13,7 @@ import { photographs } from "../support/photographs.ts";
 const noMovement: CameraMovement = { lateralShift: 0, yaw: 0, pitch: 0, roll: 0 };
 
 for (const name of ["small", "friends", "sunset"] as const) {
-  test(`wants in with another shot of the scene of “${name}”: is refused, where the same camera in the same place is not`, async () => {
+  test(`another shot of the scene of “${name}” is refused, where one without camera movement opens`, async () => {
     const engine = await loadEngineInNode();
     const file = photographs[name];
     const { sketch } = await engine.enrol(new Uint8Array(await readFile(file)), []);
@@ -22,11 +22,11 @@ for (const name of ["small", "friends", "sunset"] as const) {
 
     for (const movement of [
       handheldMovement,
-      { ...noMovement, aside: handheldMovement.lateralShift },
+      { ...noMovement, lateralShift: handheldMovement.lateralShift },
       { ...noMovement, yaw: 2 * handheldMovement.yaw },
     ])
       expect(await recoverWithMovement(movement)).toMatch(/^(not_this_picture|too_many_errors)$/);
-    // other light, other noise, another file: the movement alone is what refuses
+    // light, noise and file differ too: only the movement causes the refusal
     expect(await recoverWithMovement(noMovement)).toBe("recovered");
   });
 }

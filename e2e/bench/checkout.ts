@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 
 import { z } from "zod";
 
-/** The whole portal as one checkout builds and starts it, in a process of its own. */
+/** The portal of a checkout, in its own process. */
 export interface RunningCheckout {
   readonly origin: string;
   readonly stop: () => Promise<void>;
@@ -17,8 +17,8 @@ export interface RunningCheckout {
 
 const StartMessage = z.object({ origin: z.url() });
 
-/** In the other checkout's process: says where the portal is, and stops it when the input ends. */
-const starterScript = (module: string): string => `
+/** Script for that process: prints the portal's origin, and stops the portal when stdin ends. */
+const buildStarterScript = (module: string): string => `
   import { startPortal } from ${JSON.stringify(module)};
   const portal = await startPortal({ port: 0, dataDir: process.argv[1], log: (line) => console.error(line) });
   process.stdin.once("close", () => portal.stop().then(() => process.exit(0), (error) => { console.error(error); process.exit(1); })).resume();
@@ -26,14 +26,13 @@ const starterScript = (module: string): string => `
 `;
 
 /**
- * Starts the portal of a checkout by that checkout's own tools, with data of its own. It is built
- * first where it is not.
+ * Starts the portal of a checkout by its own tools, with a new data folder. Builds it if needed.
  * @throws Error when the folder is no installed checkout, or its portal does not start
  */
 export async function startCheckout(folder: string): Promise<RunningCheckout> {
   const module = path.join(folder, "tooling/src/start/portal.ts");
   if (!existsSync(module) || !existsSync(path.join(folder, "node_modules")))
-    throw new Error(`${folder} is no checkout that is installed`);
+    throw new Error(`${folder} is no installed checkout`);
   const dataDir = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
   const child = spawn(
     process.execPath,
@@ -41,27 +40,27 @@ export async function startCheckout(folder: string): Promise<RunningCheckout> {
       "--disable-warning=ExperimentalWarning",
       "--input-type=module",
       "-e",
-      starterScript(pathToFileURL(module).href),
+      buildStarterScript(pathToFileURL(module).href),
       dataDir,
     ],
     {
       cwd: folder,
       stdio: ["pipe", "pipe", "inherit"],
-      detached: true, // Ctrl-C reaches the bench alone: its end closes the input, and the portal stops in order
+      detached: true, // Ctrl-C reaches only the bench, whose end closes stdin: the portal stops in order
     },
   );
-  const exited = once(child, "exit");
+  const exitEvent = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.stdin.end();
-    await exited;
+    await exitEvent;
     await rm(dataDir, { recursive: true, force: true });
   };
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), "line"),
-    exited.then(() => [null]),
+    exitEvent.then(() => [null]),
   ]);
-  const started = StartMessage.safeParse(typeof line === "string" ? JSON.parse(line) : null);
-  if (started.success) return { origin: started.data.origin, stop };
+  const startMessage = StartMessage.safeParse(typeof line === "string" ? JSON.parse(line) : null);
+  if (startMessage.success) return { origin: startMessage.data.origin, stop };
   await stop();
   throw new Error(`the portal of ${folder} did not start`);
 }

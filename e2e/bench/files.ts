@@ -10,7 +10,7 @@ import path from "node:path";
 
 import { z } from "zod";
 
-/** Bytes, which the story itself holds; milliseconds. */
+/** `heap` in bytes, checked by the story itself; `longest_task` in milliseconds. */
 const limits = { heap: 150_000_000, longest_task: 50 } as const;
 const Figures = z.looseObject({
   send_longest_task: z.number(),
@@ -33,7 +33,7 @@ try {
       resolve(code === 0);
     });
   });
-  // null: it ended before anything was measured
+  // null: the story ended before anything was measured
   const content: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null);
   const { data: figures = null } = Figures.safeParse(content);
   const ok =

@@ -3,28 +3,26 @@ import type { Locator, Page } from "@playwright/test";
 /** One click and its next paint; milliseconds, which the browser rounds to 8. */
 export interface Interaction {
   /**
-   * From the press or the release to the paint that follows, the longer one, as Interaction to Next
-   * Paint counts it.
+   * From press or release to the next paint, the longer one, as Interaction to Next Paint counts
+   * it.
    */
   readonly duration: number;
-  /** Before the handlers of the longest event ran. */
+  /** Time before the handlers of the longest event ran. */
   readonly inputDelay: number;
-  /** While handlers of all its events ran; most of the rest is drawing. */
+  /** Time in which handlers of all its events ran; most of the rest is drawing. */
   readonly processingTime: number;
 }
 
 /**
- * Shorter events the browser does not tell; an interaction of which it tells nothing counts as
- * this.
+ * Milliseconds. The browser reports no shorter events; an unreported interaction counts as this.
  */
-const minDuration = 16;
+const minDurationMs = 16;
 
 interface RecordedEvent extends Interaction {
   readonly name: string;
   readonly interaction: number;
 }
 
-/** Makes every page that is loaded from now on note its events. */
 export async function recordEvents(page: Page): Promise<void> {
   await page.addInitScript((durationThreshold) => {
     const recordedEvents: RecordedEvent[] = [];
@@ -47,23 +45,23 @@ export async function recordEvents(page: Page): Promise<void> {
         });
       }
     }).observe(options);
-  }, minDuration);
+  }, minDurationMs);
 }
 
 /**
- * Clicks as a mouse does, without a look at the page in between, until `outcome` is there.
+ * Clicks with the mouse and waits for `outcome`, without reading the page in between.
  * @throws Error when the page had an interaction before
  */
 export async function measureClick(page: Page, target: Locator, outcome: Locator): Promise<Interaction> {
   await target.scrollIntoViewIfNeeded();
   const box = await target.boundingBox();
-  if (box === null) throw new Error("what is to be clicked is not shown");
+  if (box === null) throw new Error("the target is not shown");
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await outcome.waitFor();
   const result = await page.evaluate(async () => {
     const { notedEvents } = globalThis as unknown as { notedEvents: readonly RecordedEvent[] };
-    // What was noted comes with the paint; a click shorter than is told never does, and a second of
-    // frames is enough to know.
+    // Events are reported with the paint. A click that is too short is never reported, which a
+    // second of frames shows.
     for (
       let frame = 0;
       frame < 60 && !notedEvents.some(({ name, interaction }) => name === "click" && interaction > 0);
@@ -77,5 +75,5 @@ export async function measureClick(page: Page, target: Locator, outcome: Locator
     throw new Error("this was not the first click of the page");
   const longest = result.events.toSorted((a, b) => b.duration - a.duration)[0];
   const processingTime = result.events.reduce((total, event) => total + event.processingTime, 0);
-  return { duration: longest?.duration ?? minDuration, inputDelay: longest?.inputDelay ?? 0, processingTime };
+  return { duration: longest?.duration ?? minDurationMs, inputDelay: longest?.inputDelay ?? 0, processingTime };
 }

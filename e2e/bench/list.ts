@@ -1,11 +1,10 @@
 /**
- * How fast a long list is: `pnpm bench:list [secrets] [folder]`. The whole portal as built, 10,000
- * secrets sealed and sent through the service, one real Chromium that is its person's own device:
- * cold, with no rows kept, and as a second visit. What is seeded stays in the folder, if one is
- * named, and is measured again from it. Where the time goes is taken from the page's calls and from
- * the measures of the vault's worker (User Timing); parts overlap. Times are medians, of the parts
- * by themselves. Tasks count by the processor time of the page's thread (decision 0045). The last
- * line is JSON; fails when a limit is missed.
+ * Times a long list: `pnpm bench:list [secrets] [folder]`. Seals 10,000 secrets and sends them
+ * through the service. Opens the list in Chromium as the user's own device: cold, without saved
+ * rows, and on a second visit. A named folder keeps the seeded account for further runs. Phases
+ * come from the calls of the vault's frame and its worker's User Timing, and overlap. Times are
+ * medians of each phase. Tasks are measured by the thread's processor time (decision 0016). The
+ * last line is JSON; fails when a limit is missed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,12 +21,14 @@ import { z } from "zod";
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect, showPicture } from "../pages/secrets.ts";
 import { disableTours } from "../support/onboarding.ts";
-import { chromiumArguments } from "../support/browser.ts";
-import { longestOwnTask } from "./trace.ts";
+import { createLaunchOptions } from "../support/browser.ts";
+import { attachTargets } from "../support/devtools-targets.ts";
+import { requireVaultFrame } from "../support/vault-origin.ts";
+import { findLongestOwnTask } from "./trace.ts";
 
 /**
- * Budgets of the list: from the first call for it to rows on screen, any task of the page, and from
- * a key to what it found. Milliseconds, and MB.
+ * Milliseconds from the first call to rows on the screen, of any task of the page, and from a key
+ * to its result; and MB.
  */
 const limits = {
   cold_first_rows_ms: 2_000,
@@ -39,17 +40,15 @@ const limits = {
 } as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
-const readings = 5;
+const picturePath = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
+const readingCount = 5;
 const searchLabel = "Search titles, tags and file names";
-/** Where the vault keeps the sealed rows of an own device (docs/formats.md). */
+/** Where the vault stores the sealed rows of the user's own device (docs/formats.md). */
 const rowsStore = { database: "relicario-rows", heads: "heads" } as const;
 const queries = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
 
-const AttachedEvent = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
-const ReceivedMessage = z.object({ sessionId: z.string(), message: z.string() });
 const SeededAccount = z.object({ userName: z.string(), password: z.string() });
-const HeapResponse = z.object({ result: z.object({ usedSize: z.number() }) });
+const HeapUsage = z.object({ usedSize: z.number() });
 
 const [secrets, seedFolder] = process.argv.slice(2).filter((word) => word !== "--");
 const count = z.coerce.number().int().min(10).default(10_000).parse(secrets);
@@ -57,17 +56,17 @@ const count = z.coerce.number().int().min(10).default(10_000).parse(secrets);
 const folder = seedFolder ?? (await mkdtemp(join(tmpdir(), "relicario-bench-")));
 const seededFile = join(folder, "seeded.json");
 const portal = await startPortal({
-  port: seedFolder === undefined ? 0 : 4173, // what the browser keeps is kept by origin
+  port: seedFolder === undefined ? 0 : 4173, // the browser's storage belongs to the origin
   dataDir: join(folder, "data"),
   log: (line) => {
     console.log(line);
   },
-  // A person writes by hand; seeding is that person's years in a few minutes, in one session.
+  // Seeding writes far above the usual rate, in one session.
   environment: { service: { RATE_LIMITS: JSON.stringify({ write: 1_000_000 }), SESSION_TTL_SECONDS: "86400" } },
 });
 try {
   const context = await chromium.launchPersistentContext(join(folder, "profile"), {
-    ...chromiumArguments(),
+    ...createLaunchOptions(),
     baseURL: portal.origin,
     viewport: { width: 1280, height: 900 },
   });
@@ -96,7 +95,12 @@ async function seedAccount(page: Page): Promise<void> {
   const token = readToken(page);
   const account = newAccount();
   await signUp(page, account);
-  await protect(page, { text: "the first one", title: "First", tags: [], image: { file: picture, passphrase: null } });
+  await protect(page, {
+    text: "the first one",
+    title: "First",
+    tags: [],
+    image: { file: picturePath, passphrase: null },
+  });
   await answerDeviceQuestion(page, "My own device");
   const seconds = await seed(await token, count - 1);
   console.log(`seeded ${String(count - 1)} secrets in ${seconds.toFixed(0)} s`);
@@ -106,8 +110,8 @@ async function seedAccount(page: Page): Promise<void> {
 async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
   await page.addInitScript(watchList, count);
   const [cold, second]: [ListReading[], ListReading[]] = [[], []];
-  await readList(page); // the browser has compiled the scripts
-  for (let reading = 0; reading < readings; reading++) {
+  await readList(page); // lets the browser compile the scripts
+  for (let reading = 0; reading < readingCount; reading++) {
     await deleteRows(page);
     cold.push(await readList(page));
     await waitForStoredRows(page);
@@ -124,22 +128,23 @@ async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
   };
 }
 
-/** The account of an earlier run; the provider may still know it. */
+/** Opens the account of an earlier run, which may still be signed in. */
 async function resumeAccount(page: Page): Promise<void> {
   await disableTours(page);
   await page.goto("/");
-  const name = page.getByLabel("User name or e-mail");
-  await name
+  const nameField = page.getByLabel("User name or e-mail");
+  await nameField
     .or(page.getByRole("navigation", { name: "Main navigation" }))
     .first()
     .waitFor();
-  if (await name.isVisible()) await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seededFile, "utf8"))));
+  if (await nameField.isVisible())
+    await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seededFile, "utf8"))));
   await page.goto("/secrets");
-  const unlock = page.getByRole("link", { name: "Unlock with your picture" });
-  await unlock.or(page.getByLabel(searchLabel)).first().waitFor({ timeout: 120_000 });
-  if (!(await unlock.isVisible())) return;
-  await unlock.click(); // it locked itself since
-  await showPicture(page, picture, null);
+  const unlockLink = page.getByRole("link", { name: "Unlock with your picture" });
+  await unlockLink.or(page.getByLabel(searchLabel)).first().waitFor({ timeout: 120_000 });
+  if (!(await unlockLink.isVisible())) return;
+  await unlockLink.click(); // auto-lock locked it since
+  await showPicture(page, picturePath, null);
   await page.getByLabel(searchLabel).waitFor({ timeout: 120_000 });
 }
 
@@ -153,19 +158,19 @@ async function readToken(page: Page): Promise<string> {
   return (request.headers()["authorization"] ?? "").slice("Bearer ".length);
 }
 
-/** Seconds that it took. */
+/** Returns the seconds that seeding took. */
 async function seed(token: string, secrets: number): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/vault/bench/seed-list.ts"), String(secrets)],
     {
-      env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picture },
+      env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picturePath },
       stdio: ["ignore", "inherit", "inherit"],
     },
   );
-  const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) throw new Error("seeding failed");
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  if (code !== 0) throw new Error(`seeding ended with ${String(code ?? signal)}`);
   return (performance.now() - startedAt) / 1000;
 }
 
@@ -178,9 +183,8 @@ function medians(visit: string, samples: readonly ListReading[]): ListReading {
   );
 }
 
-/** As on a device that has not seen the list. */
 async function deleteRows(page: Page): Promise<void> {
-  await page.evaluate(
+  await requireVaultFrame(page).evaluate(
     (name) =>
       new Promise((resolve, reject) => {
         const request = indexedDB.deleteDatabase(name);
@@ -191,13 +195,12 @@ async function deleteRows(page: Page): Promise<void> {
   );
 }
 
-/** They are written after they are shown. */
 async function waitForStoredRows(page: Page): Promise<void> {
-  await page.waitForFunction(
+  await requireVaultFrame(page).waitForFunction(
     ({ database: name, heads }) =>
       new Promise<boolean>((resolve) => {
         const request = indexedDB.open(name);
-        request.onupgradeneeded = () => request.transaction?.abort(); // none yet, and none is made here
+        request.onupgradeneeded = () => request.transaction?.abort(); // no database yet, and none is created here
         request.onerror = () => {
           resolve(false);
         };
@@ -219,7 +222,7 @@ interface Marks {
   all: number | null;
 }
 
-/** In the page, before anything of it runs: notes when rows stand on the screen. */
+/** Runs in the page before its own scripts: records when rows are on the screen. */
 function watchList(secrets: number): void {
   const marks: Marks = { first: null, all: null };
   Object.assign(globalThis, { listMarks: marks });
@@ -238,39 +241,30 @@ function watchList(secrets: number): void {
   });
 }
 
-/**
- * Loads the list anew, with nothing in memory; times are milliseconds, the first two from the first
- * call for it.
- */
+/** Reloads the list. @returns milliseconds, of which the first two count from its first call */
 async function readList(page: Page): Promise<ListReading> {
-  const trace = await startTrace(page);
+  const stopTrace = await startTrace(page);
   await page.goto("/secrets");
   await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, {
     timeout: 120_000,
   });
-  const result = await page.evaluate(() => {
-    const { first, all } = (globalThis as unknown as { listMarks: Marks }).listMarks;
-    const calls = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) =>
-      /\/api\/(user\/keyring|secrets\/store)/.test(name),
-    );
-    const firstCallAt = Math.min(...calls.map(({ startTime }) => startTime));
-    if (first === null || all === null) throw new Error("the list never came");
-    const sum = (part: (call: PerformanceResourceTiming) => number): number =>
-      calls.reduce((total, call) => total + part(call), 0);
-    return {
-      origin: performance.timeOrigin,
-      first,
-      times: {
-        first_rows_ms: first - firstCallAt,
-        all_rows_ms: all - firstCallAt,
-        first_rows_from_navigation_ms: first,
-        calls: calls.length,
-        service_ms: sum(({ requestStart, responseStart }) => responseStart - requestStart),
-        wire_ms: sum(({ responseStart, responseEnd }) => responseEnd - responseStart),
-        received_kb: sum(({ encodedBodySize }) => encodedBodySize) / 1024,
-      },
-    };
-  });
+  const { first, all, origin } = await page.evaluate(() => ({
+    ...(globalThis as unknown as { listMarks: Marks }).listMarks,
+    origin: performance.timeOrigin,
+  }));
+  if (first === null || all === null) throw new Error("the list did not appear");
+  const calls = await readVaultCalls(page);
+  const firstCallAt = Math.min(...calls.map(({ startedAt }) => startedAt)) - origin;
+  const sum = (part: (call: VaultCall) => number): number => calls.reduce((total, call) => total + part(call), 0);
+  const times = {
+    first_rows_ms: first - firstCallAt,
+    all_rows_ms: all - firstCallAt,
+    first_rows_from_navigation_ms: first,
+    calls: calls.length,
+    service_ms: sum(({ serviceMs }) => serviceMs),
+    wire_ms: sum(({ wireMs }) => wireMs),
+    received_kb: sum(({ bytes }) => bytes) / 1024,
+  };
   const vaultMeasures = await readVaultMeasures(page);
   const firstOpening = vaultMeasures.find(({ name }) => name === "list opening first");
   const durations: Record<string, number> = {};
@@ -278,11 +272,33 @@ async function readList(page: Page): Promise<ListReading> {
     durations[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] =
       (durations[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
   return {
-    ...result.times,
+    ...times,
     ...durations,
-    drawing_first_ms: firstOpening === undefined ? 0 : result.origin + result.first - firstOpening.end,
-    longest_task_ms: longestOwnTask(await trace()),
+    drawing_first_ms: firstOpening === undefined ? 0 : origin + first - firstOpening.end,
+    longest_task_ms: findLongestOwnTask(await stopTrace()),
   };
+}
+
+interface VaultCall {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly serviceMs: number;
+  readonly wireMs: number;
+  readonly bytes: number;
+}
+
+/** The list's calls, which the vault's frame makes. */
+async function readVaultCalls(page: Page): Promise<readonly VaultCall[]> {
+  return requireVaultFrame(page).evaluate(() =>
+    (performance.getEntriesByType("resource") as PerformanceResourceTiming[])
+      .filter(({ name }) => /\/api\/(user\/keyring|secrets\/store)/.test(name))
+      .map(({ startTime, requestStart, responseStart, responseEnd, encodedBodySize }) => ({
+        startedAt: performance.timeOrigin + startTime,
+        serviceMs: responseStart - requestStart,
+        wireMs: responseEnd - responseStart,
+        bytes: encodedBodySize,
+      })),
+  );
 }
 
 interface VaultMeasure {
@@ -292,7 +308,6 @@ interface VaultMeasure {
   readonly end: number;
 }
 
-/** What the vault's worker measured of its list. */
 async function readVaultMeasures(page: Page): Promise<readonly VaultMeasure[]> {
   const measures = await Promise.all(
     page.workers().map(
@@ -314,7 +329,7 @@ async function readVaultMeasures(page: Page): Promise<readonly VaultMeasure[]> {
   return measures.flat();
 }
 
-/** @returns ends it, and gives what the browser says of its tasks, as JSON */
+/** @returns a function that stops the trace and returns it as JSON */
 async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
   const cdp = await page.context().newCDPSession(page);
   const traceEvents: unknown[] = [];
@@ -335,8 +350,8 @@ async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
 }
 
 /**
- * Milliseconds from each key to the frame that shows what it found; keys that change nothing on the
- * screen have none.
+ * Types words. @returns milliseconds from each key to the frame that shows its result, without keys
+ * that change nothing
  */
 async function typeWords(page: Page): Promise<number[]> {
   const field = page.getByLabel(searchLabel);
@@ -345,8 +360,8 @@ async function typeWords(page: Page): Promise<number[]> {
     const typing: { typedAt: number; shownAt: number | null }[] = [];
     Object.assign(globalThis, { typing });
     addEventListener("input", ({ timeStamp }) => typing.push({ typedAt: timeStamp, shownAt: null }), { capture: true });
-    // The first change after a key is what it found; a message that is posted in a frame comes once
-    // that frame is drawn.
+    // The first change after a key is its result; a message posted in a frame arrives once that
+    // frame is drawn.
     const recordFrame = (): void => {
       const lastKey = typing[typing.length - 1];
       if (lastKey?.shownAt !== null) return;
@@ -373,30 +388,13 @@ async function typeWords(page: Page): Promise<number[]> {
   return typing.flatMap(({ typedAt, shownAt }) => (shownAt === null ? [] : [shownAt - typedAt]));
 }
 
-/** MB of JavaScript heap of the page and its workers, after collecting. */
+/** MiB of JavaScript heap of the page, the vault's frame and workers, after garbage collection. */
 async function measureHeap(page: Page): Promise<number> {
-  const cdp = await page.context().newCDPSession(page);
-  const workers: string[] = [];
-  cdp.on("Target.attachedToTarget", (event) => {
-    const { sessionId, targetInfo } = AttachedEvent.parse(event);
-    if (targetInfo.type === "worker") workers.push(sessionId);
-  });
-  await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
-  await cdp.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
-  let total = usedSize;
-  for (const sessionId of workers) {
-    const response = new Promise<number>((resolve) => {
-      cdp.on("Target.receivedMessageFromTarget", (event) => {
-        const { sessionId: senderId, message } = ReceivedMessage.parse(event);
-        const parsed = HeapResponse.safeParse(JSON.parse(message));
-        if (senderId === sessionId && parsed.success) resolve(parsed.data.result.usedSize);
-      });
-    });
-    for (const [id, method] of ["HeapProfiler.collectGarbage", "Runtime.getHeapUsage"].entries()) {
-      await cdp.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id: id + 1, method }) });
-    }
-    total += await response;
+  const listTargets = await attachTargets(await page.context().newCDPSession(page));
+  let total = 0;
+  for (const { request } of listTargets()) {
+    await request("HeapProfiler.collectGarbage");
+    total += HeapUsage.parse(await request("Runtime.getHeapUsage")).usedSize;
   }
   return total / 1024 / 1024;
 }

@@ -1,6 +1,6 @@
-import { packageOfSource, packageShares } from "./packages.ts";
+import { findPackageOfSource, computePackageShares } from "./packages.ts";
 
-describe("packageOf", () => {
+describe("the package of a source", () => {
   it.each([
     ["webpack://relicario_host/../node_modules/.pnpm/zod@4.6.7/node_modules/zod/v4/core/core.js", "zod"],
     [
@@ -11,17 +11,17 @@ describe("packageOf", () => {
     ["webpack://relicario_secrets/../shared/src/ui/Card.tsx", "own code: shared"],
     ["webpack://relicario_secrets/webpack/runtime/load script", "webpack"],
     ['webpack://relicario_secrets/external global "_FEDERATION_RUNTIME_CORE"', "webpack"],
-  ])("names the package of %s", (source, name) => {
-    expect(packageOfSource(source)).toBe(name);
+  ])("is found by the address %s", (source, name) => {
+    expect(findPackageOfSource(source)).toBe(name);
   });
 });
 
-describe("packageShares", () => {
-  it("gives characters up to the next mapping, and those before the first to the bundler", () => {
+describe("shares of packages", () => {
+  it("give characters up to the next mapping to its package, and those before the first to the bundler", () => {
     const sources = ["webpack://relicario_host/./src/a.ts", "webpack://relicario_host/../node_modules/zod/b.js"];
     // Columns 2 (a.ts), 6 (b.js), 9 (no source): AAAA is the position, ECAA the next source.
     const map = JSON.stringify({ version: 3, sources, names: [], mappings: "EAAA,ICAA,G" });
-    expect(packageShares("0123456789", map)).toEqual(
+    expect(computePackageShares("0123456789", map)).toEqual(
       new Map([
         ["webpack", expect.closeTo(0.3)],
         ["own code: host", expect.closeTo(0.4)],
@@ -30,14 +30,14 @@ describe("packageShares", () => {
     );
   });
 
-  it("gives a line without mappings to what the line before ended with", () => {
+  it("give a line without mappings to the package of the previous line's end", () => {
     const map = JSON.stringify({
       version: 3,
       sources: ["webpack://relicario_host/./src/a.ts"],
       names: [],
       mappings: "EAAA;",
     });
-    expect(packageShares("abcde\nfghij", map)).toEqual(
+    expect(computePackageShares("abcde\nfghij", map)).toEqual(
       new Map([
         ["webpack", 0.2],
         ["own code: host", 0.8],
@@ -45,7 +45,7 @@ describe("packageShares", () => {
     );
   });
 
-  it("gives JSON that webpack wrote to the texts", () => {
+  it("give JSON that webpack wrote to the texts", () => {
     const code = `a=JSON.parse('{"title":"Home"}')`;
     const map = JSON.stringify({
       version: 3,
@@ -53,7 +53,7 @@ describe("packageShares", () => {
       names: [],
       mappings: "AAAA,E",
     });
-    expect(packageShares(code, map)).toEqual(
+    expect(computePackageShares(code, map)).toEqual(
       new Map([
         ["own code: host", 2 / code.length],
         ["own code: texts", (code.length - 2) / code.length],

@@ -6,40 +6,32 @@ import { decodedMappings, TraceMap } from "@jridgewell/trace-mapping";
 
 import { listRemotes } from "./checkout.ts";
 
-/** A script as built; its map stands beside it. */
+/** A built script, with its map next to it. */
 export interface BuiltScript {
   readonly file: string;
-  /** Bytes after gzip, which are shared out to packages. */
+  /** Bytes after gzip, distributed over packages. */
   readonly size: number;
 }
 
-/**
- * What no source accounts for: webpack's runtime, and what it writes around modules, such as the
- * names that they export.
- */
+/** Characters without a source: webpack's runtime and wrapping of modules. */
 const bundler = "webpack";
-/** Webpack writes JSON, here the texts, without saying where it comes from. */
+/** Webpack writes JSON, here the texts, without a mapping. */
 const texts = "own code: texts";
 
-/**
- * Bytes of each package in these scripts, the largest first; each script's bytes go to packages by
- * their characters in it.
- */
-export async function packageSizes(scripts: readonly BuiltScript[]): Promise<Map<string, number>> {
+/** Bytes by package, largest first, by their characters in each script. */
+export async function computePackageSizes(scripts: readonly BuiltScript[]): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const { file, size } of scripts) {
-    // null: made by no bundler
+    // null: not made by a bundler
     const [code, map] = await Promise.all([readFile(file, "utf8"), readFile(`${file}.map`, "utf8").catch(() => null)]);
-    const shares = map === null ? new Map([["own code: without a map", 1]]) : packageShares(code, map);
+    const shares = map === null ? new Map([["own code: without a map", 1]]) : computePackageShares(code, map);
     for (const [name, share] of shares) sizes.set(name, (sizes.get(name) ?? 0) + share * size);
   }
   return new Map([...sizes].map(([name, size]) => [name, Math.round(size)] as const).toSorted(([, a], [, b]) => b - a));
 }
 
-/**
- * Part of a script's characters that comes from each package, by its map; the parts are 1 together.
- */
-export function packageShares(code: string, map: string): Map<string, number> {
+/** Share of each package in a script's characters, by its map. Shares add up to 1. */
+export function computePackageShares(code: string, map: string): Map<string, number> {
   const trace = new TraceMap(map);
   const mappings = decodedMappings(trace);
   const lines = code.split("\n");
@@ -48,14 +40,14 @@ export function packageShares(code: string, map: string): Map<string, number> {
   const addShare = (name: string, characters: number): void => {
     if (characters > 0) shares.set(name, (shares.get(name) ?? 0) + characters / total);
   };
-  let currentPackage = bundler; // a literal of several lines has a mapping at its start alone
+  let currentPackage = bundler; // a literal of several lines has a mapping only at its start
   for (const [number, line] of lines.entries()) {
     const segments = mappings[number] ?? [];
     addShare(currentPackage, segments[0]?.[0] ?? line.length);
     for (const [index, segment] of segments.entries()) {
       const source = segment.length === 1 ? null : (trace.sources[segment[1]] ?? null);
       currentPackage =
-        source !== null ? packageOfSource(source) : line.startsWith("JSON.parse(", segment[0]) ? texts : bundler;
+        source !== null ? findPackageOfSource(source) : line.startsWith("JSON.parse(", segment[0]) ? texts : bundler;
       addShare(currentPackage, (segments[index + 1]?.[0] ?? line.length) - segment[0]);
     }
   }
@@ -63,10 +55,10 @@ export function packageShares(code: string, map: string): Map<string, number> {
 }
 
 /**
- * The package of a source as webpack names it: a scope counts as one, and our own code by its
+ * The package of a source by webpack's address: a scope counts as one package, own code by its
  * folder.
  */
-export function packageOfSource(source: string): string {
+export function findPackageOfSource(source: string): string {
   const [, installed] = /.*\/node_modules\/((?:@[^/]+|[^/]+)\/)/.exec(source) ?? [];
   if (installed !== undefined) return installed.startsWith("@") ? `${installed}*` : installed.slice(0, -1);
   const [, project, rest = ""] = /^webpack:\/\/relicario_([^/]+)\/(.*)$/.exec(source) ?? [];
@@ -75,8 +67,8 @@ export function packageOfSource(source: string): string {
   return project !== undefined && rest.startsWith("./") ? `own code: ${project}` : bundler;
 }
 
-/** All scripts of pages of a build, host and remotes; workers are not among them. */
-export async function allScripts(folder: string): Promise<BuiltScript[]> {
+/** All scripts of a build's pages, host and remotes, without workers. */
+export async function listAllScripts(folder: string): Promise<BuiltScript[]> {
   const folders = [hostScripts(folder), ...listRemotes(folder).map((name) => remoteScripts(folder, name))];
   const files = await Promise.all(
     folders.map(async (scriptsFolder) =>
@@ -85,20 +77,17 @@ export async function allScripts(folder: string): Promise<BuiltScript[]> {
         .map((name) => path.join(scriptsFolder, name)),
     ),
   );
-  return Promise.all(files.flat().map(async (file) => ({ file, size: gzippedSize(await readFile(file)) })));
+  return Promise.all(files.flat().map(async (file) => ({ file, size: computeGzippedSize(await readFile(file)) })));
 }
 
-/**
- * The script behind a path of the portal: `/static/…` is the host's, `/r/<remote>/<release>/…` a
- * remote's.
- */
-export function builtFile(folder: string, pathname: string): string {
+/** The script at a path: `/static/…` is the host's, `/r/<remote>/<release>/…` a remote's. */
+export function findBuiltFile(folder: string, pathname: string): string {
   const [, remote] = /^\/r\/([^/]+)\//.exec(pathname) ?? [];
   const scriptsFolder = remote === undefined ? hostScripts(folder) : remoteScripts(folder, remote);
   return path.join(scriptsFolder, path.posix.basename(pathname));
 }
 
-export function gzippedSize(bytes: Buffer): number {
+export function computeGzippedSize(bytes: Buffer): number {
   return gzipSync(bytes, { level: 9 }).length;
 }
 

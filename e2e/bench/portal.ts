@@ -1,15 +1,17 @@
 /**
- * What separate releases cost: `pnpm bench:portal [visits] [rounds]`, five and twenty unless told.
- * The same sources also as one plain webpack application, without federation, with what is used of
- * the shared packages and with all of them (tooling/src/bundle/monolith.ts); each as a
- * portal of its own, the same browser, in turns. Cold: nothing in the browser's cache; warm: as a
- * reload finds it. With and without a line of 1.6 Mbit/s with 150 ms. One person with one secret
- * opens Home, whose screen a remote draws. Bytes are those that the network received, headers too,
- * until that screen's heading is painted. Round trips are the longest chain of requests until then
- * of which each was sent after the one before was answered: never fewer than depend on each other.
- * Times are medians; the heap is the page's, after collecting, at the end of each round over all
- * routes. What grows is judged without the code that V8 compiles: it goes on compiling what runs
- * often, in one application as in many, and drops nothing of it; with it the growth is told beside.
+ * Measures what separate releases cost: `pnpm bench:portal [visits] [rounds]`, by default five and
+ * twenty. Compares the portal, in turns, with the same sources as one webpack application without
+ * federation, once with the used parts of shared packages and once with whole packages
+ * (tooling/src/bundle/monolith.ts). Cold: empty browser cache; warm: a reload. Each with and
+ * without a line of 1.6 Mbit/s and 150 ms. A user with one secret opens Home, which a remote draws.
+ *
+ * - Bytes: received, headers included, until Home's heading is painted.
+ * - Round trips: the longest chain of requests, each sent after the previous response.
+ * - Times: medians.
+ * - Heap: the page's, after garbage collection, after each round over all routes. Growth is judged
+ *   without compiled code, which V8 keeps for frequent functions in any application; growth with it
+ *   is reported too.
+ *
  * The last line is JSON; fails when a limit is missed.
  */
 import { loadavg, tmpdir } from "node:os";
@@ -23,16 +25,15 @@ import { z } from "zod";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
-import { chromiumArguments } from "../support/browser.ts";
+import { createLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 import { measureRetainedBytes } from "./heap.ts";
 import { measureClick, recordEvents } from "./interaction.ts";
-import { paintFigures } from "./trace.ts";
+import { readPaintFigures } from "./trace.ts";
 
 /**
- * Of the portal by the application with used, and with whole packages: bytes and largest paint;
- * round trips; growth of what the page holds (without compiled code), of its elements and of its
- * listeners, in parts of them.
+ * Bytes and largest paint, as ratios to the application with used packages; round trips; growth of
+ * retained bytes (without compiled code), elements and listeners, as fractions.
  */
 const limits = {
   transferRatio: 1.15,
@@ -52,8 +53,8 @@ const slowNetwork = {
 const unlimitedNetwork = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 } as const;
 const Count = z.coerce.number().int().min(2);
 const [visitsArgument, roundsArgument] = process.argv.slice(2).filter((word) => word !== "--");
-const visits = Count.default(5).parse(visitsArgument);
-const rounds = Count.default(20).parse(roundsArgument);
+const visitCount = Count.default(5).parse(visitsArgument);
+const roundCount = Count.default(20).parse(roundsArgument);
 const Manifest = z.object({ routes: z.array(z.object({ path: z.string() })) });
 const root = join(import.meta.dirname, "../..");
 
@@ -74,7 +75,6 @@ interface Visit {
 
 interface RunningBuild {
   readonly page: Page;
-  /** The one secret. */
   readonly secretId: string;
   readonly visits: Readonly<Record<VisitKind, Visit[]>>;
   readonly clicks: number[];
@@ -83,12 +83,12 @@ interface RunningBuild {
   heap: readonly HeapSample[];
 }
 
-/** MB in use, and how many elements and listeners the page has, detached ones too. */
+/** MB in use; elements and listeners, detached ones too. */
 interface HeapSample {
   readonly nodes: number;
   readonly listeners: number;
   readonly all: number;
-  /** Without compiled code and what belongs to it; only of the rounds that growth is told of. */
+  /** Without compiled code; only in compared rounds. */
   readonly retained: number;
 }
 
@@ -96,7 +96,7 @@ const cleanups: (() => Promise<unknown>)[] = [];
 try {
   const folder = await mkdtemp(join(tmpdir(), "relicario-bench-"));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
-  const browser = await chromium.launch(chromiumArguments());
+  const browser = await chromium.launch(createLaunchOptions());
   cleanups.push(() => browser.close());
   process.exitCode = (await bench(browser, folder)) ? 0 : 1;
 } finally {
@@ -110,10 +110,10 @@ async function bench(browser: Browser, folder: string): Promise<boolean> {
   const load = [loadavg()[0] ?? 0];
 
   for (const visitKind of visitKinds)
-    for (let round = 0; round < visits; round += 1)
+    for (let round = 0; round < visitCount; round += 1)
       for (const build of allBuilds) build.visits[visitKind].push(await visit(build, visitKind));
-  for (let round = 0; round < visits; round += 1) for (const build of allBuilds) await measureRouteChanges(build);
-  for (const build of allBuilds) build.heap = await measureRounds(build, await allPaths(build));
+  for (let round = 0; round < visitCount; round += 1) for (const build of allBuilds) await measureRouteChanges(build);
+  for (const build of allBuilds) build.heap = await measureRounds(build, await listAllPaths(build));
   load.push(loadavg()[0] ?? 0);
 
   const figures = Object.fromEntries(builds.map((name) => [name, summarize(runningBuilds[name])]));
@@ -126,11 +126,11 @@ async function bench(browser: Browser, folder: string): Promise<boolean> {
     lcpRatio: ratio("lcp", "used"),
     lcpRatioWhole: ratio("lcp", "whole"),
     roundTrips: coldVisit("portal").roundTrips,
-    heapGrowth: growth(runningBuilds.portal.heap, "retained"),
-    nodeGrowth: growth(runningBuilds.portal.heap, "nodes"),
-    listenerGrowth: growth(runningBuilds.portal.heap, "listeners"),
-    heapGrowthWithCode: growth(runningBuilds.portal.heap, "all"),
-    heapGrowthWithCodeOfOne: growth(runningBuilds.used.heap, "all"),
+    heapGrowth: computeGrowth(runningBuilds.portal.heap, "retained"),
+    nodeGrowth: computeGrowth(runningBuilds.portal.heap, "nodes"),
+    listenerGrowth: computeGrowth(runningBuilds.portal.heap, "listeners"),
+    heapGrowthWithCode: computeGrowth(runningBuilds.portal.heap, "all"),
+    heapGrowthWithCodeOfOne: computeGrowth(runningBuilds.used.heap, "all"),
   };
   const ok = Object.entries(limits).every(([name, limit]) => ratios[name as keyof typeof limits] <= limit);
   for (const visitKind of visitKinds) {
@@ -154,7 +154,7 @@ async function bench(browser: Browser, folder: string): Promise<boolean> {
   return ok;
 }
 
-/** Starts one of the three, with an account that keeps one secret. */
+/** Starts a build, and protects one secret. */
 async function openBuild(browser: Browser, name: BuildName, folder: string): Promise<RunningBuild> {
   const target = join(folder, `${name}-host`);
   const startBuild = async () =>
@@ -164,7 +164,7 @@ async function openBuild(browser: Browser, name: BuildName, folder: string): Pro
       log: console.log,
       ...(name !== "portal" && { environment: { gateway: { HOST_FOLDER: target } } }),
     });
-  if (name !== "portal") await buildMonolith({ packages: name, target });
+  if (name !== "portal") await buildMonolith({ sharedPackages: name, targetFolder: target });
   const runningPortal = await startBuild();
   cleanups.push(() => runningPortal.stop());
   const context = await browser.newContext({
@@ -185,7 +185,7 @@ async function openBuild(browser: Browser, name: BuildName, folder: string): Pro
     requestAnimationFrame(checkHeading);
   });
   await signUp(page, newAccount());
-  const storing = page.waitForRequest(
+  const storeRequest = page.waitForRequest(
     (request) => request.method() === "POST" && request.url().endsWith("/secrets/store"),
   );
   await protect(page, {
@@ -194,7 +194,7 @@ async function openBuild(browser: Browser, name: BuildName, folder: string): Pro
     tags: [],
     image: { file: photographs.mountains, passphrase: null },
   });
-  const { secret_db_id: secretId } = z.object({ secret_db_id: z.string() }).parse((await storing).postDataJSON());
+  const { secret_db_id: secretId } = z.object({ secret_db_id: z.string() }).parse((await storeRequest).postDataJSON());
   await answerDeviceQuestion(page, "My own device");
   return {
     page,
@@ -208,19 +208,18 @@ async function openBuild(browser: Browser, name: BuildName, folder: string): Pro
 }
 
 /**
- * To a page that is no portal, but of its process: one that starts with the navigation is traced
- * too late.
+ * Goes to a page without the portal, in the same process: a process that starts with the navigation
+ * is traced too late.
  */
 async function leavePortal(page: Page): Promise<void> {
   await page.goto("/silent-renew.html");
 }
 
 interface Request {
-  readonly sent: number;
-  answered: number;
+  readonly sentAt: number;
+  answeredAt: number;
 }
 
-/** Goes home, as somebody who is signed in. */
 async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visit> {
   await leavePortal(page);
   const devtools = await page.context().newCDPSession(page);
@@ -230,23 +229,23 @@ async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visi
   const requests: Request[] = [];
   const pendingRequests = new Map<string, Request>();
   const received: { readonly receivedAt: number; readonly bytes: number }[] = [];
-  let clockOffset = 0; // of the browser's monotonic clock, in seconds
+  let clockOffsetSeconds = 0; // of the browser's monotonic clock
   devtools.on("Network.requestWillBeSent", ({ requestId, timestamp, wallTime, redirectResponse, request }) => {
     if (!request.url.startsWith("http")) return;
-    clockOffset = wallTime - timestamp;
+    clockOffsetSeconds = wallTime - timestamp;
     if (redirectResponse !== undefined) {
       const previousRequest = pendingRequests.get(requestId);
-      if (previousRequest !== undefined) previousRequest.answered = timestamp;
+      if (previousRequest !== undefined) previousRequest.answeredAt = timestamp;
       received.push({ receivedAt: timestamp, bytes: redirectResponse.encodedDataLength });
     }
-    const pendingStart = { sent: timestamp, answered: Infinity };
+    const pendingStart = { sentAt: timestamp, answeredAt: Infinity };
     pendingRequests.set(requestId, pendingStart);
     requests.push(pendingStart);
   });
   devtools.on("Network.responseReceived", ({ requestId, timestamp, response }) => {
     const pendingRequest = pendingRequests.get(requestId);
     if (pendingRequest === undefined) return;
-    pendingRequest.answered = timestamp;
+    pendingRequest.answeredAt = timestamp;
     received.push({ receivedAt: timestamp, bytes: response.fromDiskCache === true ? 0 : response.encodedDataLength });
   });
   devtools.on("Network.dataReceived", ({ requestId, timestamp, encodedDataLength }) => {
@@ -254,7 +253,7 @@ async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visi
   });
   devtools.on("Network.loadingFinished", ({ requestId, timestamp }) => {
     const pendingRequest = pendingRequests.get(requestId);
-    if (pendingRequest !== undefined) pendingRequest.answered = timestamp;
+    if (pendingRequest !== undefined) pendingRequest.answeredAt = timestamp;
   });
   const browser = page.context().browser();
   await browser?.startTracing(page, { categories: ["blink.user_timing", "loading", "devtools.timeline", "toplevel"] });
@@ -263,18 +262,18 @@ async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visi
   await page.waitForLoadState("networkidle");
   const trace = await browser?.stopTracing();
   if (trace === undefined) throw new TypeError("this page has no browser");
-  await devtools.detach(); // its limits end with it
+  await devtools.detach(); // removes its network limits
   const paintTimes = await page.evaluate(() => ({
     after: performance.getEntriesByName("remote-painted")[0]?.startTime ?? NaN,
     origin: performance.timeOrigin,
   }));
-  const paintedAt = (paintTimes.origin + paintTimes.after) / 1000 - clockOffset;
-  const requestsBeforePaint = requests.filter(({ sent }) => sent < paintedAt);
-  const paints = paintFigures(trace);
+  const paintedAt = (paintTimes.origin + paintTimes.after) / 1000 - clockOffsetSeconds;
+  const requestsBeforePaint = requests.filter(({ sentAt }) => sentAt < paintedAt);
+  const paints = readPaintFigures(trace);
   return {
     kilobytes: received.reduce((sum, { receivedAt, bytes }) => sum + (receivedAt <= paintedAt ? bytes : 0), 0) / 1000,
     requests: requestsBeforePaint.length,
-    roundTrips: longestChain(requestsBeforePaint.filter(({ answered }) => answered <= paintedAt)),
+    roundTrips: longestChain(requestsBeforePaint.filter(({ answeredAt }) => answeredAt <= paintedAt)),
     firstRemotePaint: paintTimes.after,
     lcp: paints.largestContentfulPaint,
     cls: paints.layoutShift,
@@ -282,24 +281,19 @@ async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visi
   };
 }
 
-/**
- * How many requests at most came one after the other, each sent once the one before was answered.
- */
+/** Longest chain of requests, each sent after the previous response. */
 function longestChain(requests: readonly Request[]): number {
-  let lastAnswered = -Infinity;
+  let lastAnsweredAt = -Infinity;
   let count = 0;
-  for (const { sent, answered } of requests.toSorted((a, b) => a.answered - b.answered)) {
-    if (sent < lastAnswered) continue;
-    lastAnswered = answered;
+  for (const { sentAt, answeredAt } of requests.toSorted((a, b) => a.answeredAt - b.answeredAt)) {
+    if (sentAt < lastAnsweredAt) continue;
+    lastAnsweredAt = answeredAt;
     count += 1;
   }
   return count;
 }
 
-/**
- * From a click on the navigation to the next screen: one whose code was not loaded yet, and the
- * same once more. Also the click itself.
- */
+/** Times a click, a route change that loads code, and the same change again. */
 async function measureRouteChanges(build: RunningBuild): Promise<void> {
   const { page } = build;
   await leavePortal(page);
@@ -316,10 +310,7 @@ async function measureRouteChanges(build: RunningBuild): Promise<void> {
   build.routeAgain.push(await timeNavigation(page, "/settings/profile", "Profile"));
 }
 
-/**
- * Goes there inside the page, as its router does for the browser's buttons; milliseconds until a
- * frame has the screen's heading.
- */
+/** Changes the route as the browser's buttons do; milliseconds until a frame shows the heading. */
 async function timeNavigation(page: Page, path: string, heading: string): Promise<number> {
   return page.evaluate(
     async ([to, title]) => {
@@ -336,8 +327,8 @@ async function timeNavigation(page: Page, path: string, heading: string): Promis
   );
 }
 
-/** Paths of the signed manifests; what opens a link is shown a link to nothing. */
-async function allPaths({ secretId }: RunningBuild): Promise<readonly string[]> {
+/** Paths of the signed manifests; links get an unknown id. */
+async function listAllPaths({ secretId }: RunningBuild): Promise<readonly string[]> {
   const manifests = await Promise.all(
     ["secrets", "sharing", "recovery", "settings"].map(async (name) =>
       Manifest.parse(JSON.parse(await readFile(join(root, `remote-${name}/manifest.json`), "utf8"))),
@@ -351,15 +342,14 @@ async function allPaths({ secretId }: RunningBuild): Promise<readonly string[]> 
   );
 }
 
-/** MB of heap in use after each round over all routes. */
 async function measureRounds(build: RunningBuild, paths: readonly string[]): Promise<readonly HeapSample[]> {
   const { page } = build;
   const devtools = await page.context().newCDPSession(page);
   await leavePortal(page);
   await page.goto("/home");
   await page.waitForLoadState("networkidle");
-  const sizes: HeapSample[] = [];
-  for (let round = 0; round < rounds; round += 1) {
+  const samples: HeapSample[] = [];
+  for (let round = 0; round < roundCount; round += 1) {
     for (const path of paths) {
       await page.evaluate((to) => {
         history.pushState(null, "", to);
@@ -372,23 +362,23 @@ async function measureRounds(build: RunningBuild, paths: readonly string[]): Pro
     await devtools.send("HeapProfiler.collectGarbage");
     const { usedSize } = await devtools.send("Runtime.getHeapUsage");
     const { nodes, jsEventListeners: listeners } = await devtools.send("Memory.getDOMCounters");
-    sizes.push({
+    samples.push({
       nodes,
       listeners,
       all: usedSize / 1_000_000,
-      retained: round === 1 || round === rounds - 1 ? (await measureRetainedBytes(devtools)) / 1_000_000 : NaN,
+      retained: round === 1 || round === roundCount - 1 ? (await measureRetainedBytes(devtools)) / 1_000_000 : NaN,
     });
   }
-  return sizes;
+  return samples;
 }
 
-/** From the second round, when all code is there, to the last. */
-function growth(sizes: readonly HeapSample[], key: keyof HeapSample): number {
-  return (sizes.at(-1)?.[key] ?? NaN) / (sizes[1]?.[key] ?? NaN) - 1;
+/** Growth from the second round, when all code is loaded, to the last. */
+function computeGrowth(samples: readonly HeapSample[], key: keyof HeapSample): number {
+  return (samples.at(-1)?.[key] ?? NaN) / (samples[1]?.[key] ?? NaN) - 1;
 }
 
-function formatRange(sizes: readonly HeapSample[], key: "nodes" | "listeners"): string {
-  return `${String(sizes[1]?.[key] ?? NaN)} to ${String(sizes.at(-1)?.[key] ?? NaN)}`;
+function formatRange(samples: readonly HeapSample[], key: "nodes" | "listeners"): string {
+  return `${String(samples[1]?.[key] ?? NaN)} to ${String(samples.at(-1)?.[key] ?? NaN)}`;
 }
 
 function summarize({ visits: visitsByKind, clicks, firstRoute, routeAgain, heap }: RunningBuild) {

@@ -1,53 +1,47 @@
 /**
- * How fast the built portal comes to Home and answers the first click: `pnpm bench:shell`, or `pnpm
- * bench:shell --old FOLDER` (also `RELICARIO_OLD`) to compare with another checkout, installed and
- * built. Starts the portal of each with data of its own, signs up, empties the browser's cache and
- * measures the pages of both in turns in headless Chromium. Paint, shifts and long tasks are read
- * from the browser's trace, clicks from its event timing (Interaction to Next Paint of the first
- * click of a page that has come to rest), sizes from the scripts as they are received, compressed
- * anew with gzip, so that the figure does not depend on what the gateway chose. `homeScripts` are
- * those of somebody who is signed in and has seen the tours; of somebody who just signed up,
- * `newAccountScripts` are all since the provider sent them back, with signing in and the first
- * tour. `packages` are the bytes of Home by package, `buildPackages` those of all pages. No limit
- * is in bytes. Times are medians. The last line is JSON; the exit code is not zero when a limit is
- * missed.
+ * Times the first load of Home and the first click: `pnpm bench:shell`. `pnpm bench:shell --old
+ * FOLDER` (also `RELICARIO_OLD`) compares with another installed and built checkout, in turns. Uses
+ * headless Chromium without cache. Paint, shifts and long tasks come from the browser's trace,
+ * clicks from its event timing (Interaction to Next Paint), sizes from the received scripts,
+ * gzipped again here whatever the gateway chose.
+ *
+ * - `homeScripts`: of a signed-in user who has seen the tours.
+ * - `newAccountScripts`: of a new user, from signing in to the first tour.
+ * - `packages`: bytes of Home by package; `buildPackages`: bytes of all pages.
+ *
+ * No limit is in bytes. Times are medians. The last line is JSON; the exit code is not zero when a
+ * limit is missed.
  */
 import { loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-import { chromium, type Browser, type Locator, type Page, type Response } from "@playwright/test";
+import { chromium, expect, type Browser, type Locator, type Page, type Response } from "@playwright/test";
 
 import { signUpByHand, newAccount, signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect, row } from "../pages/secrets.ts";
-import { chromiumArguments } from "../support/browser.ts";
+import { createLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 import { listRemotes, startCheckout } from "./checkout.ts";
 import { measureClick, recordEvents, type Interaction } from "./interaction.ts";
-import { allScripts, builtFile, gzippedSize, packageSizes } from "./packages.ts";
-import { paintFigures, type PaintFigures } from "./trace.ts";
+import { listAllScripts, findBuiltFile, computeGzippedSize, computePackageSizes } from "./packages.ts";
+import { readPaintFigures, type PaintFigures } from "./trace.ts";
 
 /**
- * The new build's largest paint by the old one's; layout shift without unit, in the worst run;
- * milliseconds. The clicks stay below theirs.
+ * `lcpRatio`: largest paint, new build by old; `layoutShift`: without unit, worst run; others in
+ * milliseconds.
  */
 const limits = { lcpRatio: 1.15, layoutShift: 0, totalBlockingTime: 50, click: 200 } as const;
 
-/**
- * Less than this part of the screen times the way it went is no shift that anybody sees: it counts
- * as none.
- */
+/** Smaller shifts (part of the screen times distance) are invisible, and count as none. */
 const negligibleShift = 0.001;
 
-/**
- * Each page is loaded so often, in turns with the other build's: this machine does other things,
- * too.
- */
-const visits = 9;
-const clicksEach = 5;
+/** Loads of each page. */
+const visitCount = 9;
+const clickCount = 5;
 
-/** Packages below this stay out of the tables. */
-const smallestPackage = 1_000;
+/** Bytes below which a package stays out of the tables. */
+const minPackageBytes = 1_000;
 
 const screen = { width: 1280, height: 900 } as const;
 const phone = { width: 390, height: 844 } as const;
@@ -56,7 +50,7 @@ const title = "House keys";
 interface Build {
   readonly folder: string;
   readonly origin: string;
-  /** Signed in, without the browser's cache. */
+  /** Signed in, without cache. */
   readonly page: Page;
   readonly paints: PaintFigures[];
   readonly clicks: ReadonlyMap<ClickName, Interaction[]>;
@@ -77,7 +71,7 @@ interface Click {
 
 const moreButton = (page: Page): Locator => row(page, title).getByRole("button", { name: /^More for/ });
 
-/** What is clicked first on a page, and what shows that it was. */
+/** First clicks on a page, each with the element that shows its outcome. */
 const clicks = {
   protectClick: {
     route: "/home",
@@ -89,7 +83,7 @@ const clicks = {
     route: "/secrets",
     size: screen,
     target: moreButton,
-    outcome: (page) => page.getByRole("menuitem", { name: "Recover" }),
+    outcome: (page) => page.getByRole("menuitem", { name: "Open" }),
   },
   mobileMenuClick: {
     route: "/home",
@@ -100,9 +94,9 @@ const clicks = {
   logOutClick: {
     route: "/home",
     size: screen,
-    target: (page) => page.getByRole("button", { name: /^Log out/ }).first(),
+    target: (page) => page.getByRole("button", { name: /^Sign out/ }).first(),
     outcome: (page) =>
-      page.getByRole("dialog").or(page.getByRole("alertdialog")).getByRole("button", { name: "Log out" }),
+      page.getByRole("dialog").or(page.getByRole("alertdialog")).getByRole("button", { name: "Sign out" }),
   },
 } as const satisfies Readonly<Record<string, Click>>;
 type ClickName = keyof typeof clicks;
@@ -121,7 +115,7 @@ const oldFolder = values.old ?? process.env["RELICARIO_OLD"];
 const ownFolder = path.join(import.meta.dirname, "../..");
 const cleanups: (() => Promise<void>)[] = [];
 try {
-  const browser = await chromium.launch({ ...chromiumArguments(), headless: true });
+  const browser = await chromium.launch({ ...createLaunchOptions(), headless: true });
   cleanups.push(() => browser.close());
   const oldBuild =
     oldFolder === undefined || oldFolder === "" ? null : await openBuild(browser, path.resolve(oldFolder));
@@ -137,7 +131,7 @@ async function openBuild(browser: Browser, folder: string): Promise<Build> {
   const page = await context.newPage();
   await recordEvents(page);
   await signUp(page, newAccount());
-  await withoutCache(page);
+  await disableCache(page);
   return {
     folder,
     origin,
@@ -151,11 +145,11 @@ async function openBuild(browser: Browser, folder: string): Promise<Build> {
 async function bench(browser: Browser, oldBuild: Build | null, newBuild: Build): Promise<boolean> {
   const builds = oldBuild === null ? [newBuild] : [oldBuild, newBuild];
   const loads = [loadavg()[0] ?? 0];
-  for (let visit = 0; visit < visits; visit += 1) for (const build of builds) await visitHome(build);
+  for (let visit = 0; visit < visitCount; visit += 1) for (const build of builds) await visitHome(build);
   for (const build of builds) await protectFirst(build.page);
-  for (let round = 0; round < clicksEach; round += 1) {
+  for (let round = 0; round < clickCount; round += 1) {
     for (const name of clickNames)
-      for (const build of builds) build.clicks.get(name)?.push(await clickFirst(build.page, clicks[name]));
+      for (const build of builds) build.clicks.get(name)?.push(await measureFirstClick(build.page, clicks[name]));
   }
   loads.push(loadavg()[0] ?? 0);
 
@@ -173,9 +167,13 @@ async function bench(browser: Browser, oldBuild: Build | null, newBuild: Build):
       ? {}
       : { before: { ...summarizeTimes(oldBuild), ...(await summarizeBytes(browser, oldBuild)) } }),
     packages: await comparePackages(builds, (build) =>
-      packageSizes([...build.scripts.page].map(([name, size]) => ({ file: builtFile(build.folder, name), size }))),
+      computePackageSizes(
+        [...build.scripts.page].map(([name, size]) => ({ file: findBuiltFile(build.folder, name), size })),
+      ),
     ),
-    buildPackages: await comparePackages(builds, async (build) => packageSizes(await allScripts(build.folder))),
+    buildPackages: await comparePackages(builds, async (build) =>
+      computePackageSizes(await listAllScripts(build.folder)),
+    ),
     load: loads.map(roundFigure),
   };
   printSizes("Scripts of Home, bytes after gzip", newBuild.scripts.page);
@@ -197,13 +195,10 @@ async function bench(browser: Browser, oldBuild: Build | null, newBuild: Build):
   return missedLimits.length === 0;
 }
 
-/**
- * Goes home as somebody who is signed in and keeps nothing yet, until everything that Home asks for
- * has come.
- */
+/** Opens Home with nothing protected, and waits for all its requests. */
 async function visitHome(build: Build): Promise<void> {
   const { page } = build;
-  await leave(page);
+  await leavePortal(page);
   const stopCollecting = collectScripts(page);
   await page
     .context()
@@ -215,51 +210,50 @@ async function visitHome(build: Build): Promise<void> {
   await page.waitForLoadState("networkidle");
   const trace = await page.context().browser()?.stopTracing();
   if (trace === undefined) throw new TypeError("this page has no browser");
-  build.paints.push(paintFigures(trace));
+  build.paints.push(readPaintFigures(trace));
   build.scripts = await stopCollecting();
   if (![...build.scripts.page.keys()].some((name) => name.endsWith("/remoteEntry.js")))
     throw new Error("Home loaded no remote: this is not the page that was to be measured");
-  await leave(page); // what is not measured does nothing
+  await leavePortal(page); // the page is idle while it is not measured
 }
 
 /**
- * To a page that is no portal, but of its process: one that starts with the navigation is traced
- * too late.
+ * Goes to a page without the portal, in the same process: a process that starts with the navigation
+ * is traced too late.
  */
-async function leave(page: Page): Promise<void> {
+async function leavePortal(page: Page): Promise<void> {
   await page.goto("/silent-renew.html");
 }
 
-/** A row with a menu. */
+/** Protects a secret, for a row with a menu. */
 async function protectFirst(page: Page): Promise<void> {
+  await page.goto("/home"); // back from the page without the portal
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await protect(page, { text: "4711", title, tags: [], image: { file: photographs.mountains, passphrase: null } });
   await answerDeviceQuestion(page, "My own device");
-  await leave(page);
+  await leavePortal(page);
 }
 
-/** The first click of a page that is loaded and has come to rest. */
-async function clickFirst(page: Page, { route, size, target, outcome }: Click): Promise<Interaction> {
+async function measureFirstClick(page: Page, { route, size, target, outcome }: Click): Promise<Interaction> {
   await page.setViewportSize(size);
   await page.goto(route);
   await moreButton(page).waitFor();
   await page.waitForLoadState("networkidle");
   const interaction = await measureClick(page, target(page), outcome(page));
-  await leave(page);
+  await leavePortal(page);
   return interaction;
 }
 
-/**
- * Everything that the page loads for somebody who comes back from signing up, and is shown round.
- */
-async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
+/** Scripts of a new user's visit, after signing up, with the first tour. */
+async function collectFirstVisit(browser: Browser, origin: string): Promise<Scripts> {
   const context = await browser.newContext({ baseURL: origin, locale: "en-GB", viewport: screen });
   const page = await context.newPage();
   let stopCollecting = collectScripts(page);
   page.on("request", (request) => {
-    // the last page counts
+    // only the last page counts
     if (request.isNavigationRequest() && request.frame() === page.mainFrame()) stopCollecting = collectScripts(page);
   });
-  await withoutCache(page);
+  await disableCache(page);
   await signUpByHand(page, newAccount(), { tours: true });
   await page.getByRole("dialog").waitFor(); // the first step of the tour
   await page.waitForLoadState("networkidle");
@@ -268,15 +262,12 @@ async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
   return scripts;
 }
 
-async function withoutCache(page: Page): Promise<void> {
+async function disableCache(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
 }
 
-/**
- * Scripts that a page receives, by path: those that run in it, and those that it fetches for its
- * workers.
- */
+/** Collects received scripts by path, those of workers too. */
 function collectScripts(page: Page): () => Promise<Scripts> {
   const responses: Response[] = [];
   const record = (response: Response) => responses.push(response);
@@ -288,7 +279,7 @@ function collectScripts(page: Page): () => Promise<Scripts> {
       const { pathname, protocol } = new URL(response.url());
       if (!protocol.startsWith("http") || !pathname.endsWith(".js") || !response.ok()) continue;
       const isFetched = response.request().resourceType() !== "script";
-      scripts[isFetched ? "workers" : "page"].set(pathname, gzippedSize(await response.body()));
+      scripts[isFetched ? "workers" : "page"].set(pathname, computeGzippedSize(await response.body()));
     }
     return scripts;
   };
@@ -315,13 +306,13 @@ function summarizeTimes({ paints, clicks: interactionsByClick }: Build) {
 }
 
 async function summarizeBytes(browser: Browser, { folder, origin, scripts }: Build) {
-  const firstVisitScripts = await firstVisit(browser, origin);
-  const builtScripts = await allScripts(folder);
+  const firstVisitScripts = await collectFirstVisit(browser, origin);
+  const builtScripts = await listAllScripts(folder);
   const entries = listRemotes(folder).map(
     (name) =>
       [
         name,
-        builtScripts.find(({ file }) => file === builtFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0,
+        builtScripts.find(({ file }) => file === findBuiltFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0,
       ] as const,
   );
   return {
@@ -338,14 +329,14 @@ interface Sizes {
   readonly after: number;
 }
 
-/** Bytes of each package in the builds, the largest of the new one first. */
+/** Bytes by package, the largest of the new build first. */
 async function comparePackages(
   builds: readonly Build[],
   measure: (build: Build) => Promise<ReadonlyMap<string, number>>,
 ): Promise<Readonly<Record<string, Sizes>>> {
-  const measured = await Promise.all(builds.map(measure));
-  const [after, before] = measured.toReversed();
-  const names = new Set(measured.toReversed().flatMap((sizes) => [...sizes.keys()]));
+  const sizesByBuild = await Promise.all(builds.map(measure));
+  const [after, before] = sizesByBuild.toReversed();
+  const names = new Set(sizesByBuild.toReversed().flatMap((sizes) => [...sizes.keys()]));
   const rows = [...names].map(
     (name) =>
       [
@@ -354,7 +345,7 @@ async function comparePackages(
       ] as const,
   );
   return Object.fromEntries(
-    rows.filter(([, { before: oldSize = 0, after: newSize }]) => Math.max(oldSize, newSize) >= smallestPackage),
+    rows.filter(([, { before: oldSize = 0, after: newSize }]) => Math.max(oldSize, newSize) >= minPackageBytes),
   );
 }
 
@@ -369,7 +360,6 @@ function median(numbers: readonly number[]): number {
   return value;
 }
 
-/** Three places are more than these figures are worth. */
 function roundFigure(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
@@ -385,12 +375,12 @@ function printSizes(heading: string, sizes: ReadonlyMap<string, number>): void {
 }
 
 function printPackages(heading: string, packages: Readonly<Record<string, Sizes>>): void {
-  console.log(`\n${heading}, after gzip, those of at least ${String(smallestPackage)}\n   before    after`);
+  console.log(`\n${heading}, after gzip, those of at least ${String(minPackageBytes)}\n   before    after`);
   for (const [name, { before, after }] of Object.entries(packages))
     console.log(`${(before === undefined ? "" : String(before)).padStart(9)}${String(after).padStart(9)}  ${name}`);
 }
 
-/** Every single reading: a median hides what a machine did meanwhile. */
+/** Prints every reading: a median hides outliers. */
 function printTimes({ folder, paints, clicks: interactionsByClick }: Build): void {
   console.log(`\nReadings of ${folder === ownFolder ? "this build" : "the old build"}, milliseconds`);
   const printReadings = (name: string, readings: readonly number[]) =>

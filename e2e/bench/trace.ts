@@ -1,18 +1,18 @@
 import { z } from "zod";
 
-/** What one page load was like. Milliseconds since the navigation; layout shift without unit. */
+/** Figures of one page load: milliseconds since the navigation; layout shift without unit. */
 export interface PaintFigures {
   readonly largestContentfulPaint: number;
   readonly layoutShift: number;
   readonly totalBlockingTime: number;
   /**
-   * The same by the processor time of the thread, which does not count what others do on the
-   * machine (decision 0045).
+   * Total blocking time by the thread's processor time, which excludes other programs (decision
+   * 0016).
    */
   readonly ownBlockingTime: number;
 }
 
-/** Longer than this a task blocks the page; the excess counts (Total Blocking Time, web.dev). */
+/** A longer task blocks the page; only the excess counts (Total Blocking Time, web.dev). */
 const longTaskMilliseconds = 50;
 
 const TraceEvent = z.object({
@@ -45,8 +45,8 @@ const Trace = z.object({ traceEvents: z.array(z.unknown()) });
  * Reads paint, shifts and blocking of the last navigation of the main frame out of a browser's
  * trace.
  */
-export function paintFigures(trace: Buffer): PaintFigures {
-  const { navigation, laterEvents } = lastNavigation(trace);
+export function readPaintFigures(trace: Buffer): PaintFigures {
+  const { navigation, laterEvents } = findLastNavigation(trace);
   const firstPaint = requireLast(
     "first paint",
     laterEvents.filter(
@@ -63,7 +63,7 @@ export function paintFigures(trace: Buffer): PaintFigures {
     (event) =>
       event.name === "ThreadControllerImpl::RunTask" && event.tid === navigation.tid && event.ts >= firstPaint.ts,
   );
-  // a browser that names them otherwise would look as if nothing ever blocked
+  // without this, other names of tasks would look as if nothing blocked
   requireLast("task of the main thread", tasks);
   return {
     largestContentfulPaint: (largestPaint.ts - navigation.ts) / 1000,
@@ -75,8 +75,8 @@ export function paintFigures(trace: Buffer): PaintFigures {
           event.args?.data?.had_recent_input !== true,
       )
       .reduce((total, event) => total + (event.args?.data?.weighted_score_delta ?? 0), 0),
-    totalBlockingTime: totalBlocking(tasks.map((task) => task.dur)),
-    ownBlockingTime: totalBlocking(tasks.map((task) => task.tdur)),
+    totalBlockingTime: computeTotalBlocking(tasks.map((task) => task.dur)),
+    ownBlockingTime: computeTotalBlocking(tasks.map((task) => task.tdur)),
   };
 }
 
@@ -84,8 +84,8 @@ export function paintFigures(trace: Buffer): PaintFigures {
  * The longest task of the main thread since the last navigation of the main frame began, by its own
  * processor time; milliseconds.
  */
-export function longestOwnTask(trace: Buffer): number {
-  const { navigation, laterEvents } = lastNavigation(trace);
+export function findLongestOwnTask(trace: Buffer): number {
+  const { navigation, laterEvents } = findLastNavigation(trace);
   const tasks = laterEvents.filter(
     (event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === navigation.tid,
   );
@@ -93,8 +93,8 @@ export function longestOwnTask(trace: Buffer): number {
   return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
 }
 
-/** Its event, and what came after it in its process. */
-function lastNavigation(trace: Buffer): {
+/** Event of the last navigation, and later events of its process. */
+function findLastNavigation(trace: Buffer): {
   readonly navigation: TraceEvent;
   readonly laterEvents: readonly TraceEvent[];
 } {
@@ -118,7 +118,7 @@ function lastNavigation(trace: Buffer): {
 }
 
 /** @param tasks microseconds of each */
-function totalBlocking(tasks: readonly number[]): number {
+function computeTotalBlocking(tasks: readonly number[]): number {
   return tasks.reduce((total, task) => total + Math.max(0, task / 1000 - longTaskMilliseconds), 0);
 }
 

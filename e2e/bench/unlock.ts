@@ -1,13 +1,11 @@
 /**
- * From a picture to the list in a new profile: `pnpm bench:unlock [readings]`. The whole portal as
- * built, a photograph of 12 megapixels, one account without a passphrase and one with it. Each
- * reading is a browser profile of its own that signs in and unlocks: from the press on "Unlock" to
- * the question whose device it is, and from the answer to rows on the screen; while a person reads
- * the question nothing is counted. Where the time goes is taken from the vault's own progress, as
- * the page shows it. Times are medians, of the parts by themselves. The last line is JSON; fails
- * when a limit is missed.
+ * Times unlocking by a photograph of 12 megapixels, without and with a passphrase: `pnpm
+ * bench:unlock [readings]`. Each reading uses a new browser profile, and takes two times: from
+ * pressing "Unlock" to the device question, and from its answer to rows on the screen. Phases come
+ * from the progress texts. Times are medians of each phase. The last line is JSON; fails when a
+ * limit is missed.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,46 +15,37 @@ import { z } from "zod";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, protect, showPicture } from "../pages/secrets.ts";
-import { chromiumArguments } from "../support/browser.ts";
+import { createLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
+import { readTexts } from "../support/texts.ts";
 
-/**
- * From the picture to rows on the screen, without and with a passphrase, milliseconds. For two
- * cores that nobody else uses.
- */
+/** From the picture to rows on the screen, on two idle cores. */
 const limits = { without_ms: 1_500, with_passphrase_ms: 2_200 } as const;
 
+const viewport = { width: 1280, height: 900 };
 const deviceAnswer = "My own device";
-const ProcessingTexts = z.object({
-  phase: z.object({ fetching_status: z.string(), passphrase_status: z.string(), opening_status: z.string() }),
-  step: z.object({ decoding_status: z.string(), straight_status: z.string(), searching_status: z.string() }),
-});
-const processing = ProcessingTexts.parse(
-  JSON.parse(await readFile(new URL("../../remote-recovery/src/locales/en/processing.json", import.meta.url), "utf8")),
-);
-/**
- * What the page says during each part. The keyring comes before the first progress, under the words
- * of the first phase.
- */
-const partNames: Readonly<Record<string, string>> = {
-  [processing.phase.fetching_status]: "helpers_ms",
-  [processing.step.decoding_status]: "decode_ms",
-  [processing.step.straight_status]: "straight_ms",
-  [processing.step.searching_status]: "search_ms",
-  [processing.phase.passphrase_status]: "argon2id_and_root_ms",
-  [processing.phase.opening_status]: "slot_and_account_ms",
+const t = readTexts("en");
+const fetchingText = t("host/common:phase.fetching_status");
+/** Phases by status text. The keyring is read under the text of the first phase. */
+const phaseNames: Readonly<Record<string, string>> = {
+  [fetchingText]: "helpers_ms",
+  [t("host/common:step.decoding_status")]: "decode_ms",
+  [t("host/common:step.straight_status")]: "straight_ms",
+  [t("host/common:step.searching_status")]: "search_ms",
+  [t("host/common:phase.passphrase_status")]: "argon2id_and_root_ms",
+  [t("host/common:phase.opening_status")]: "slot_and_account_ms",
 };
 
 interface Marks {
   pressedAt: number | null;
-  /** Each change of what the page says that it does, milliseconds since navigation. */
+  /** Each change of the status text, milliseconds since navigation. */
   readonly statusChanges: { readonly text: string; readonly at: number }[];
   questionAt: number | null;
   answeredAt: number | null;
   rowsAt: number | null;
 }
 
-const readings = z.coerce
+const readingCount = z.coerce
   .number()
   .int()
   .min(1)
@@ -70,12 +59,12 @@ const portal = await startPortal({
     console.log(line);
   },
 });
-const browser = await chromium.launch(chromiumArguments());
+const browser = await chromium.launch(createLaunchOptions());
 try {
   const withoutPassphrase = await measure(browser, null);
   const withPassphrase = await measure(browser, "four words and a number 7");
   const figures = {
-    readings,
+    readings: readingCount,
     load: loadavg()[0] ?? 0,
     without_ms: withoutPassphrase["total_ms"],
     with_passphrase_ms: withPassphrase["total_ms"],
@@ -97,10 +86,9 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Medians of each part for one account, made for it. */
 async function measure(chrome: Browser, passphrase: string | null): Promise<Readonly<Record<string, number>>> {
   const account = newAccount();
-  const firstContext = await chrome.newContext({ baseURL: portal.origin });
+  const firstContext = await chrome.newContext({ baseURL: portal.origin, viewport });
   const page = await firstContext.newPage();
   await signUp(page, account);
   await protect(page, {
@@ -112,21 +100,19 @@ async function measure(chrome: Browser, passphrase: string | null): Promise<Read
   await answerDeviceQuestion(page, deviceAnswer);
   await firstContext.close();
   const samples: Readonly<Record<string, number>>[] = [];
-  for (let reading = 0; reading < readings; reading++)
+  for (let reading = 0; reading < readingCount; reading++)
     samples.push(await unlockInNewProfile(chrome, account, passphrase));
   const names = [...new Set(samples.flatMap((sample) => Object.keys(sample)))];
   return Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name] ?? 0))]));
 }
 
-/**
- * One new profile: signs in, shows the picture, answers the question; milliseconds of each part.
- */
+/** Returns the milliseconds of each phase. */
 async function unlockInNewProfile(
   chrome: Browser,
   account: Account,
   passphrase: string | null,
 ): Promise<Readonly<Record<string, number>>> {
-  const context = await chrome.newContext({ baseURL: portal.origin, viewport: { width: 1280, height: 900 } });
+  const context = await chrome.newContext({ baseURL: portal.origin, viewport });
   try {
     const page = await context.newPage();
     await page.addInitScript(watchUnlocking, deviceAnswer);
@@ -140,15 +126,15 @@ async function unlockInNewProfile(
       undefined,
       { timeout: 120_000 },
     );
-    return computeParts(await page.evaluate(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks));
+    return computePhases(await page.evaluate(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks));
   } finally {
     await context.close();
   }
 }
 
 /**
- * In the page, before anything of it runs: notes what was pressed, what the page said and when rows
- * stood on the screen.
+ * Runs in the page before its own scripts: records presses, status texts and when rows are on the
+ * screen.
  */
 function watchUnlocking(answerText: string): void {
   const marks: Marks = { pressedAt: null, statusChanges: [], questionAt: null, answeredAt: null, rowsAt: null };
@@ -168,7 +154,7 @@ function watchUnlocking(answerText: string): void {
     const text = bar == null ? null : document.getElementById(bar)?.textContent;
     if (marks.questionAt === null && text != null && marks.statusChanges.at(-1)?.text !== text)
       marks.statusChanges.push({ text, at: performance.now() });
-    if (document.getElementById("device-question") !== null) marks.questionAt ??= performance.now();
+    if (document.querySelector("[data-vault-element=mark_question]") !== null) marks.questionAt ??= performance.now();
   };
   new MutationObserver(() => {
     checkPage();
@@ -179,7 +165,7 @@ function watchUnlocking(answerText: string): void {
   }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-function computeParts({
+function computePhases({
   pressedAt,
   statusChanges,
   questionAt,
@@ -187,14 +173,14 @@ function computeParts({
   rowsAt,
 }: Marks): Readonly<Record<string, number>> {
   if (pressedAt === null || questionAt === null || answeredAt === null || rowsAt === null)
-    throw new Error("the list never came");
-  const fetching = statusChanges.findIndex(({ text }) => text === processing.phase.fetching_status);
-  if (fetching === -1) throw new Error("the page said nothing of what it did");
+    throw new Error("the list did not appear");
+  const fetching = statusChanges.findIndex(({ text }) => text === fetchingText);
+  if (fetching === -1) throw new Error("the page showed no status");
   const durations: Record<string, number> = { keyring_ms: (statusChanges[fetching]?.at ?? questionAt) - pressedAt };
   for (const [index, { text, at }] of statusChanges.entries()) {
     if (index < fetching) continue;
-    const partName = partNames[text] ?? "other_ms";
-    durations[partName] = (durations[partName] ?? 0) + (statusChanges[index + 1]?.at ?? questionAt) - at;
+    const phaseName = phaseNames[text] ?? "other_ms";
+    durations[phaseName] = (durations[phaseName] ?? 0) + (statusChanges[index + 1]?.at ?? questionAt) - at;
   }
   return {
     total_ms: questionAt - pressedAt + (rowsAt - answeredAt),

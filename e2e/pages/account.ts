@@ -16,21 +16,14 @@ export function newAccount(): Account {
   return { userName: `ana-${suffix}`, email: `ana-${suffix}@example.org`, password: `correct horse ${suffix}` };
 }
 
-export interface Visit {
-  /**
-   * Whether tours run as they do for everybody who comes for the first time; specs about something
-   * else go without.
-   */
+export interface VisitOptions {
+  /** Whether tours run, as for new users. Default: false. */
   readonly tours?: boolean;
-  /**
-   * Where the portal is opened: at Home, which is then there, or at another path, whose screen is
-   * the caller's to look at.
-   */
+  /** Path to open; the caller waits for its screen. Default: Home, which is waited for. */
   readonly path?: string;
 }
 
-/** Makes an account, and opens the portal with it. */
-export async function signUp(page: Page, account: Account, visit?: Visit): Promise<void> {
+export async function signUp(page: Page, account: Account, visit?: VisitOptions): Promise<void> {
   await sendProviderForm(page.request, "sign-up", {
     username: account.userName,
     email: account.email,
@@ -39,41 +32,37 @@ export async function signUp(page: Page, account: Account, visit?: Visit): Promi
   await openPortal(page, visit);
 }
 
-/** Opens the portal with an account that is there. */
 export async function signIn(
   page: Page,
   account: Pick<Account, "userName" | "password">,
-  visit?: Visit,
+  visit?: VisitOptions,
 ): Promise<void> {
   await sendProviderForm(page.request, "sign-in", { name: account.userName, password: account.password });
   await openPortal(page, visit);
 }
 
-async function openPortal(page: Page, { tours = false, path }: Visit = {}): Promise<void> {
+async function openPortal(page: Page, { tours = false, path }: VisitOptions = {}): Promise<void> {
   if (!tours) await disableTours(page);
   await page.goto(path ?? "/");
   if (path === undefined) await expectHome(page);
 }
 
-/**
- * Opens the portal, and signs up as a person does at the identity provider's form. What the page
- * shows then is the caller's to look at.
- */
+/** Signs up by the identity provider's form. The caller waits for the page that follows. */
 export async function signUpByHand(
   page: Page,
   account: Account,
-  { tours = false }: Pick<Visit, "tours"> = {},
+  { tours = false }: Pick<VisitOptions, "tours"> = {},
 ): Promise<void> {
   if (!tours) await disableTours(page);
   await page.goto("/");
-  await page.getByRole("link", { name: "Create an account" }).click();
+  await page.getByRole("link", { name: "Create account" }).click();
   await page.getByLabel("User name").fill(account.userName);
   await page.getByLabel("E-mail").fill(account.email);
   await page.getByLabel("Password").fill(account.password);
   await page.getByRole("button", { name: "Create account" }).click();
 }
 
-/** Opens the portal, and signs in as a person does. */
+/** Signs in by the identity provider's form. */
 export async function signInByHand(page: Page, account: Pick<Account, "userName" | "password">): Promise<void> {
   await disableTours(page);
   await page.goto("/");
@@ -83,21 +72,21 @@ export async function signInByHand(page: Page, account: Pick<Account, "userName"
   await expectHome(page);
 }
 
-/** Asks to log out; gives the button that says yes. */
+/** Asks to log out; returns the confirming button. */
 export async function requestLogOut(page: Page): Promise<Locator> {
   await page
-    .getByRole("button", { name: /^Log out/ })
+    .getByRole("button", { name: /^Sign out/ })
     .first()
     .click();
   const confirmButton = page
     .getByRole("alertdialog")
     .or(page.getByRole("dialog"))
-    .getByRole("button", { name: "Log out" });
+    .getByRole("button", { name: "Sign out" });
   await expect(confirmButton).toBeVisible();
   return confirmButton;
 }
 
-/** Logs out; where the page leads is the caller's to look at. */
+/** Logs out. The caller waits for the page that follows. */
 export async function logOut(page: Page): Promise<void> {
   await (await requestLogOut(page)).click();
 }
@@ -107,7 +96,6 @@ export async function signOut(page: Page): Promise<void> {
   await expect(page.getByLabel("User name or e-mail")).toBeVisible();
 }
 
-/** Home is there. */
 export async function expectHome(page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 }

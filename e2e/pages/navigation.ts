@@ -1,10 +1,10 @@
 import { expect, type Page } from "@playwright/test";
 
 /**
- * Goes to a screen by the page's router, as links and the back button do: loading the page takes
- * far more time than showing a screen. A page that stands there already, or is empty, loads it.
+ * Goes to a screen by the page's router, which is far faster than loading the page. Loads the page
+ * if it is empty or already at that path.
  *
- * @param page shows no screen that asks before it is left
+ * @param page must not show a screen that asks before it is left
  */
 export async function navigateInApp(page: Page, path: string): Promise<void> {
   const { protocol, pathname, search } = new URL(page.url());
@@ -18,7 +18,6 @@ export async function navigateInApp(page: Page, path: string): Promise<void> {
     history.pushState(null, "", to);
     dispatchEvent(new PopStateEvent("popstate"));
   }, path);
-  // The new screen is there: its heading, or that of the old one where two screens share it, which
-  // has the focus then.
+  // The new screen's heading, or the old one with the focus where both screens share it.
   await expect(page.locator("h1:not([data-left]), h1:focus").first()).toBeVisible();
 }

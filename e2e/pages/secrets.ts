@@ -4,16 +4,17 @@ import { expect, type Locator, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
 import { navigateInApp } from "./navigation.ts";
+import { changeInput, choosePicture, fillInField, pictureField, pressInView, vaultElement } from "./picture-field.ts";
 
 export interface NewSecret {
   readonly text: string;
   readonly title: string;
   readonly tags: readonly string[];
-  /** A new image with its passphrase, or null to use the images that are there. */
+  /** A new image with its passphrase, or `null` for the existing images. */
   readonly image: { readonly file: string; readonly passphrase: string | null; readonly name?: string } | null;
 }
 
-/** Fills the form of "protect a secret", as far as saving. */
+/** Fills in the form of a secret; does not save. */
 export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
   await navigateInApp(page, "/add-secret");
   await page.getByLabel("Your secret").fill(secret.text);
@@ -23,17 +24,26 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
     await page.getByLabel("Tags").press("Enter");
   }
   if (secret.image === null) return;
-  const newImageOption = page.getByRole("radio", { name: /A new image/ });
+  const newImageOption = page.getByRole("radio", { name: /A new picture/ });
   if (await newImageOption.isVisible()) await newImageOption.check();
-  await page.getByLabel("Picture file").setInputFiles(secret.image.file);
-  await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+  const field = pictureField(page);
+  await choosePicture(page, secret.image.file);
+  await expect(field.getByText("This picture has enough detail")).toBeVisible({ timeout: 60_000 });
   if (secret.image.passphrase === null) {
-    await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await changeInput(page, () => field.getByRole("checkbox", { name: /Continue without a passphrase/ }).check());
   } else {
-    await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(secret.image.passphrase);
-    await page.getByRole("textbox", { name: "Passphrase again" }).fill(secret.image.passphrase);
+    await fillInField(page, "Passphrase", secret.image.passphrase);
+    await fillInField(page, "Repeat the passphrase", secret.image.passphrase);
   }
-  if (secret.image.name !== undefined) await page.getByLabel("Name of the image").fill(secret.image.name);
+  if (secret.image.name !== undefined) await page.getByLabel("Name of the picture").fill(secret.image.name);
+}
+
+/** Answers the prompt that comes before the first change since the page was loaded. */
+export async function showOpenerFirst(page: Page, opener: string | UploadedFile): Promise<void> {
+  const openerPrompt = page.getByRole("region", { name: "First show one way to open" });
+  await choosePicture(openerPrompt, opener);
+  const button = openerPrompt.getByRole("button", { name: "Use it and save" });
+  await pressInView(button, () => button.click());
 }
 
 /** @param opener a picture in use, for a device that asks for one before it adds another */
@@ -42,24 +52,16 @@ export async function protect(
   secret: NewSecret,
   opener: string | UploadedFile | null = null,
 ): Promise<void> {
-  if (opener !== null) await page.reload(); // which forgets what was shown before
+  if (opener !== null) await page.reload(); // releases the openers that were presented before
   await fillSecret(page, secret);
   const firstSecretCheckbox = page.getByRole("checkbox", {
-    name: /I have not protected anything in this account before/,
+    name: /I have never protected anything in this account/,
   });
-  if (await firstSecretCheckbox.isVisible()) await firstSecretCheckbox.check();
-  await page.getByRole("button", { name: "Protect", exact: true }).click();
-  if (opener !== null) {
-    const openerPrompt = page.getByRole("region", { name: "First show a picture that you use already" });
-    await openerPrompt.getByLabel("Picture file").setInputFiles(opener);
-    await openerPrompt.getByRole("button", { name: "Show it and save" }).click();
-  }
-  // or what was said of the secret before: it is shown for a while
-  const confirmation = page.getByText("Your secret is protected.").first();
-  await Promise.all([
-    expect(confirmation).toBeVisible({ timeout: 90_000 }),
-    expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 }),
-  ]);
+  if (await firstSecretCheckbox.isVisible()) await pressInView(firstSecretCheckbox, () => firstSecretCheckbox.check());
+  const protectButton = page.getByRole("button", { name: "Protect", exact: true });
+  await pressInView(protectButton, () => protectButton.click());
+  if (opener !== null) await showOpenerFirst(page, opener);
+  await expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 });
 }
 
 export interface NewFile {
@@ -68,7 +70,7 @@ export interface NewFile {
   readonly content: Buffer;
 }
 
-/** Protects a file with the images that are there. */
+/** Uses the existing images. */
 export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
   await navigateInApp(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
@@ -80,9 +82,34 @@ export async function protectFile(page: Page, { title, name, content }: NewFile)
   await expect(row(page, title)).toBeVisible({ timeout: 90_000 });
 }
 
-/** Answers the question that follows the first protecting or unlocking in a browser. */
-export async function answerDeviceQuestion(page: Page, answer: "My own device" | "A shared computer"): Promise<void> {
+/** Has this device ask for a way to open before each opening. */
+export async function askEveryTime(page: Page): Promise<void> {
+  await navigateInApp(page, "/settings/security");
+  await page.getByLabel("Ask for a way to open").selectOption({ label: "Every time" });
+}
+
+/** The vault's question about the mark, before a browser adopts an account that it doesn't know. */
+function markQuestion(page: Page): Locator {
+  return page.getByRole("dialog", { name: "Is this your mark?" });
+}
+
+export async function answerMarkQuestion(
+  page: Page,
+  answer: "Yes, it is mine" | "No, it is not mine" = "Yes, it is mine",
+): Promise<void> {
+  const question = markQuestion(page);
+  await vaultElement(question, "mark_question").getByRole("button", { name: answer }).click({ timeout: 90_000 });
+  await expect(question).toBeHidden();
+}
+
+/**
+ * Answers the question that follows the first protecting or unlocking in a browser, and before it
+ * that about the mark.
+ */
+export async function answerDeviceQuestion(page: Page, answer: "My own device" | "A shared device"): Promise<void> {
   const button = page.getByRole("button", { name: answer });
+  await expect(button.or(markQuestion(page))).toBeVisible({ timeout: 90_000 });
+  if (await markQuestion(page).isVisible()) await answerMarkQuestion(page);
   await button.click({ timeout: 90_000 });
   await expect(button).toBeHidden();
 }
@@ -91,42 +118,47 @@ export function row(page: Page, title: string): Locator {
   return page.getByRole("listitem").filter({ hasText: title });
 }
 
-/** Goes to the list, where the page does not show it. */
 export async function openList(page: Page): Promise<void> {
   if (new URL(page.url()).pathname !== "/secrets") await navigateInApp(page, "/secrets");
 }
 
-export async function openRecovery(page: Page, title: string): Promise<void> {
-  await openList(page);
+/** Chooses an entry of the menu of a row. */
+export async function chooseAction(page: Page, title: string, action: string): Promise<void> {
   await row(page, title)
-    .getByRole("button", { name: /More for/ })
+    .getByRole("button", { name: /^More for/ })
     .click();
-  await page.getByRole("menuitem", { name: "Recover" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Recover your secret" })).toBeVisible();
+  await page.getByRole("menuitem", { name: action }).click();
 }
 
-/** Shows a picture on a page that asks for one, and sends it. */
+export async function openRecovery(page: Page, title: string): Promise<void> {
+  await openList(page);
+  await chooseAction(page, title, "Open");
+  await expect(page.getByRole("heading", { level: 1, name: "Open your secret" })).toBeVisible();
+}
+
 export async function showPicture(
   page: Page,
   picture: string | UploadedFile,
   passphrase: string | null = null,
 ): Promise<void> {
-  await page.getByLabel("Picture file").setInputFiles(picture);
-  if (passphrase !== null)
-    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
-  await page.getByRole("button", { name: /^(Recover|Unlock)$/ }).click();
+  await choosePicture(page, picture);
+  if (passphrase !== null) await fillInField(page, "Passphrase, if the picture has one", passphrase);
+  const button = page.getByRole("button", { name: /^(Open|Unlock)$/ });
+  await pressInView(button, () => button.click());
 }
 
-/** Drags the sides of the frame on the shown picture to these parts of its width and height. */
+/** Drags the sides of the frame on the shown picture to these fractions of its width and height. */
 export async function drawFrame(
   page: Page,
   frame: Readonly<Record<"left" | "top" | "right" | "bottom", number>>,
 ): Promise<void> {
-  const picture = page.getByRole("img", { name: "The picture you chose" });
+  const picture = pictureField(page)
+    .getByRole("group", { name: "Is your picture inside this one?" })
+    .getByRole("img", { name: "The chosen picture" });
   await picture.scrollIntoViewIfNeeded();
   const names = { left: "Left side", top: "Upper side", right: "Right side", bottom: "Lower side" } as const;
   for (const side of ["left", "top", "right", "bottom"] as const) {
-    const handle = page.getByRole("slider", { name: names[side] });
+    const handle = pictureField(page).getByRole("slider", { name: names[side] });
     const [pictureBox, handleBox] = [await picture.boundingBox(), await handle.boundingBox()];
     if (pictureBox === null || handleBox === null) throw new Error("the frame is not shown");
     const center = { x: handleBox.x + handleBox.width / 2, y: handleBox.y + handleBox.height / 2 };
@@ -141,46 +173,50 @@ export async function drawFrame(
     await page.mouse.up();
     await expect
       .poll(async () => Math.abs(Number(await handle.getAttribute("aria-valuenow")) - frame[side] * 100))
-      .toBeLessThan(1); // it moves the middle of its neighbours
+      .toBeLessThan(1); // moves the handles of its neighbours too
   }
 }
 
-/** The content of the opened secret, revealed. */
 export async function revealSecret(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
   return (await page.getByLabel("Content of the secret").textContent()) ?? "";
 }
 
+/** Reveals a hidden field of an opened record, and returns its value. */
+export async function revealField(page: Page, name: string): Promise<string> {
+  const field = page.getByRole("group", { name, exact: true });
+  await field.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
+  return (await field.textContent()) ?? "";
+}
+
 export interface AgeFile {
   readonly sealed: Buffer;
-  /** Text of the file of its identity. */
   readonly identity: string;
-  /** Bytes of the content, as the shown command cuts it. */
+  /** Size of the content in bytes, from the shown command. */
   readonly size: number;
 }
 
-/** Saves the opened secret as an age file, with its identity. */
+/** Saves the opened secret as an age file, and returns the file with its identity. */
 export async function saveAsAgeFile(page: Page): Promise<AgeFile> {
-  await page.getByRole("button", { name: "Save as age file" }).click();
-  const save = async (button: string): Promise<Buffer> => {
+  await page.getByRole("button", { name: "Save as an .age file" }).click();
+  const saveDownload = async (button: string): Promise<Buffer> => {
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: button }).click(),
     ]);
     return readFile(await download.path());
   };
-  const sealed = await save("Save the sealed file");
-  const identity = (await save("Save its identity")).toString("utf8");
+  const sealed = await saveDownload("Save the encrypted file");
+  const identity = (await saveDownload("Save its key")).toString("utf8");
   const command = await page.getByLabel("Command that opens the file").textContent();
   await page.keyboard.press("Escape");
   return { sealed, identity, size: Number(/head -c (\d+)$/.exec(command ?? "")?.[1]) };
 }
 
-/** Downloads the file of the opened secret. */
 export async function downloadFile(page: Page): Promise<{ readonly name: string; readonly content: Buffer }> {
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: 90_000 }),
-    page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 }),
+    page.getByRole("button", { name: "Save the file" }).click({ timeout: 90_000 }),
   ]);
   return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
 }

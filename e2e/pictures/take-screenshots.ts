@@ -1,7 +1,7 @@
 /**
- * Takes the pictures of `docs/pictures` anew: `pnpm pictures [name]`. Starts the whole portal as
- * built with data of its own, lets two people fill it, one in each language, and photographs the
- * screens at 320, 640, 768 and 1280 px.
+ * Takes the screenshots of `docs/pictures` and the README's film: `pnpm pictures [name]`; `film` is
+ * a name too. Starts the built portal with a new data folder, fills an account in each language,
+ * and captures the screens at 320, 640, 768 and 1280 px.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,8 +13,9 @@ import sharp from "sharp";
 
 import { signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
-import { chromiumArguments } from "../support/browser.ts";
+import { createStoryLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
+import { takeFilm } from "./take-film.ts";
 
 const viewports = {
   320: { width: 320, height: 640 },
@@ -31,9 +32,9 @@ interface Screenshot {
   readonly name: string;
   readonly appearances: readonly Appearance[];
   readonly open: (page: Page) => Promise<void>;
-  /** Comes as somebody who is here for the first time. */
+  /** Opened as a new user. */
   readonly firstVisit?: true;
-  /** Comes as somebody who is not signed in. */
+  /** Opened without a session. */
   readonly signedOut?: true;
 }
 
@@ -237,17 +238,24 @@ const portal = await startPortal({
   log: (line) => console.log(line),
   environment: { service: { VENDORS: JSON.stringify(vendors) } },
 });
-const browser = await chromium.launch({ ...chromiumArguments(), headless: true });
+const browser = await chromium.launch({ ...createStoryLaunchOptions(), headless: true });
 try {
   await mkdir(folder, { recursive: true });
   if (requestedNames.length === 0)
     for (const entry of await readdir(folder)) if (entry.endsWith(".png")) await rm(path.join(folder, entry));
-  const totalBytes = (await takeScreenshots(browser, portal)).reduce((total, size) => total + size, 0);
+  const fileSizes: number[] = [];
+  if (isRequested("film")) fileSizes.push(await takeFilm(browser, portal.origin, path.join(folder, "film.webp")));
+  if (screenshots.some(({ name }) => isRequested(name))) fileSizes.push(...(await takeScreenshots(browser, portal)));
+  const totalBytes = fileSizes.reduce((total, size) => total + size, 0);
   console.log(`${String(Math.round(totalBytes / 1000))} kB in ${folder}`);
 } finally {
   await browser.close();
   await portal.stop();
   await rm(dataDir, { recursive: true, force: true });
+}
+
+function isRequested(name: string): boolean {
+  return requestedNames.length === 0 || requestedNames.includes(name);
 }
 
 async function takeScreenshots(browser: Browser, { origin }: RunningPortal): Promise<number[]> {
@@ -264,7 +272,7 @@ async function takeScreenshots(browser: Browser, { origin }: RunningPortal): Pro
     const signedOutPage = await (await browser.newContext(options)).newPage();
     await signedOutPage.goto(`${origin}/secret-landing`);
     for (const { name, appearances, open, firstVisit = false, signedOut: isSignedOut = false } of screenshots) {
-      if (requestedNames.length > 0 && !requestedNames.includes(name)) continue;
+      if (!isRequested(name)) continue;
       const page = isSignedOut ? signedOutPage : signedInPage;
       for (const [width, , theme] of appearances.filter((appearance) => appearance[1] === language)) {
         await page.setViewportSize(viewports[width]);
@@ -281,8 +289,8 @@ async function takeScreenshots(browser: Browser, { origin }: RunningPortal): Pro
 }
 
 /**
- * Somebody with an image and a few secrets, on a device of their own. The screens are driven in
- * English.
+ * Creates an account with an image and a few secrets, on the user's own device. Screens are driven
+ * in English.
  */
 async function setUpAccount(page: Page, language: Language): Promise<void> {
   const { userName, secrets } = users[language];
@@ -292,6 +300,7 @@ async function setUpAccount(page: Page, language: Language): Promise<void> {
     { tours: true },
   );
   await page.evaluate(storePreferences, { language: "en", theme: "light", firstVisit: false });
+  await page.reload(); // ends the tour that the first visit began
   for (const [index, [title, tag]] of secrets.entries()) {
     await protect(page, {
       text: title,
@@ -308,7 +317,7 @@ async function setUpAccount(page: Page, language: Language): Promise<void> {
     .click();
 }
 
-/** Runs in the page: what the browser remembers of a person's choices. */
+/** Runs in the page: stores a user's choices. */
 function storePreferences({
   language,
   theme,
@@ -325,18 +334,17 @@ function storePreferences({
   localStorage.setItem("toursSeen", '"all"');
 }
 
-/** Photographs what is on the screen once it stands still; few colours make small files. */
+/** Captures the screen once it is still; few colours make small files. */
 async function takeScreenshot(page: Page, name: string): Promise<number> {
   await page.locator("h1, h2").first().waitFor();
-  // The frame of the session check comes late, and then nothing counts as idle any more: what is
-  // awaited below is enough.
+  // The late frame of the session check keeps the network busy; the waits below are enough.
   await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
   await expect(page.locator("[aria-busy='true']")).toHaveCount(0, { timeout: 30_000 });
   await page.evaluate(() => document.fonts.ready.then(() => undefined));
-  const picture = await sharp(await page.screenshot({ animations: "disabled", caret: "hide" }))
+  const screenshot = await sharp(await page.screenshot({ animations: "disabled", caret: "hide" }))
     .png({ palette: true, colours: 96, effort: 10, compressionLevel: 9 })
     .toBuffer();
-  await writeFile(path.join(folder, `${name}.png`), picture);
-  console.log(`${name}: ${String(Math.round(picture.length / 1000))} kB`);
-  return picture.length;
+  await writeFile(path.join(folder, `${name}.png`), screenshot);
+  console.log(`${name}: ${String(Math.round(screenshot.length / 1000))} kB`);
+  return screenshot.length;
 }

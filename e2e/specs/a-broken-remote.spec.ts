@@ -3,13 +3,13 @@ import type { Page } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { injectServerFault, type ServerFault } from "../support/faulty-server.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 
 const mainArea = (page: Page) => page.getByRole("main");
 const goTo = (page: Page, name: string) =>
   page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
 
-/** The slow fault passes the time limits of all attempts by the page's own clock. */
+/** Moves the page's clock past the time limits of all attempts, for the slow fault. */
 async function expectAreaFails(page: Page): Promise<void> {
   await goTo(page, "Settings");
   await expect(async () => {
@@ -23,16 +23,14 @@ async function expectAreaFails(page: Page): Promise<void> {
 async function expectOthersWork(page: Page): Promise<void> {
   await goTo(page, "Shared with me");
   await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
-  await goTo(page, "Secrets"); // its list is read by the vault, which is recovery's
+  await goTo(page, "Secrets"); // the vault, which is recovery's, reads its list
   await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
   await expect(mainArea(page).getByRole("alert")).toHaveCount(0);
 }
 
 /**
- * Its area says so, again and again, while the others work; when the fault is gone "Try again"
- * shows it in the same page.
- *
- * @param removeFault takes the fault away
+ * Expects the other areas to work, and "Try again" to show this one, without a reload, after the
+ * fault.
  */
 async function expectFailureAndRecovery(page: Page, removeFault: () => Promise<void>): Promise<void> {
   const timeOrigin = await page.evaluate(() => performance.timeOrigin);
@@ -48,9 +46,9 @@ async function expectFailureAndRecovery(page: Page, removeFault: () => Promise<v
 for (const [fault, description] of [
   [404, "answers 404"],
   [500, "answers 500"],
-  ["slow", "takes requests and says nothing"],
+  ["slow", "accepts requests and never responds"],
 ] as const satisfies readonly (readonly [ServerFault, string])[]) {
-  test(`a remote whose server ${description}: the others work, and trying again brings it back without a reload`, async ({
+  test(`a remote whose server ${description}: the others work, and trying again loads it without a reload`, async ({
     page,
     portal,
   }) => {
@@ -60,10 +58,7 @@ for (const [fault, description] of [
   });
 }
 
-/**
- * Script behind the entry of a release, in which the fault is there as long as `globalThis.broken`
- * names it.
- */
+/** Scripts appended to a release's entry, which fail while `globalThis.broken` is true. */
 const faults = {
   "while its entry runs": `if (globalThis.broken) relicario_settings = undefined;`,
   "while its module is evaluated": `{ const { get, init } = relicario_settings; relicario_settings = { init, get: async (name) => { const module = await get(name); return () => { if (globalThis.broken) throw new Error("broken"); return module(); }; } }; }`,
@@ -76,18 +71,18 @@ const faults = {
 };
 
 for (const [moment, script] of Object.entries(faults)) {
-  test(`a remote that throws ${moment}: the others work, and trying again brings it back without a reload`, async ({
+  test(`a remote that throws ${moment}: the others work, and trying again loads it without a reload`, async ({
     page,
     portal,
   }) => {
-    const releases = releasesOf(portal);
-    const { releases: releaseChoices, release_records: records } = await releases.document();
-    const release = await releases.createNextRelease("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
-    const restore = await releases.replaceDocument({
+    const releases = createReleaseTools(portal);
+    const { releases: releaseChoices, release_records: records } = await releases.readDeployment();
+    const release = await releases.createChangedRelease("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
+    const restore = await releases.patchDeployment({
       releases: { ...releaseChoices, settings: { stable: release } },
       release_records: {
         ...records,
-        [release]: await releases.signRecord("settings", await releases.recordOf(release)),
+        [release]: await releases.signRecord("settings", await releases.readRecord(release)),
       },
     });
     try {

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 
 const navigation = (page: Page) => page.getByRole("navigation").first();
 const goToSettings = (page: Page) => navigation(page).getByRole("link", { name: "Settings" }).click();
@@ -10,17 +10,17 @@ const goToSharing = (page: Page) => navigation(page).getByRole("link", { name: "
 const currentHeading = (page: Page) => page.getByRole("heading", { level: 1, name: "Profile", exact: true });
 const nextHeading = (page: Page) => page.getByRole("heading", { level: 1, name: "Profile, second release" });
 
-test("a release is tried by half of the sessions, promoted, gone back from and stopped, while pages are open: nobody meets an error, and the log tells it", async ({
+test("a release is tried by half of the sessions, promoted, rolled back and disabled while pages are open, without errors, and the log records it", async ({
   page,
   context,
   portal,
 }) => {
   test.slow();
-  const releases = releasesOf(portal);
-  const firstRelease = await releases.stable("settings");
+  const releases = createReleaseTools(portal);
+  const firstRelease = await releases.findStableRelease("settings");
   /**
-   * A tab whose draw, a hash of this id, is known: "a" is among the first ten per cent, "b" just
-   * above fifty.
+   * Opens a tab whose release draw, a hash of this id, is known: "a" is among the first ten per
+   * cent, "b" just above fifty.
    */
   const openTab = async (id: "a" | "b"): Promise<Page> => {
     const tab = await context.newPage();
@@ -39,7 +39,7 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
   await signUp(page, newAccount());
   await goToSettings(page);
   await expect(currentHeading(page)).toBeVisible();
-  const secondRelease = await releases.createNextRelease("settings", "locales/en/settings.json", (text) =>
+  const secondRelease = await releases.createChangedRelease("settings", "locales/en/settings.json", (text) =>
     text.replace('"title": "Profile"', '"title": "Profile, second release"'),
   );
   expect(await runCommand("verify", secondRelease)).toContain("relicario: fits.");
@@ -64,7 +64,7 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
   const laterTab = await openTab("a");
   await expect(currentHeading(laterTab)).toBeVisible();
 
-  await test.step("switched off, it stops in pages that run it, and in no others", async () => {
+  await test.step("a disabled release stops in pages that run it, and in no others", async () => {
     await runCommand("disable", secondRelease, "--reason", "tried");
     await goToSharing(page);
     await goToSettings(page);
@@ -78,23 +78,23 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
 
   const { ok, output } = await releases.runCommand("promote", secondRelease);
   expect(ok).toBe(false);
-  expect(output).toContain("it is switched off there");
-  expect(await releases.stable("settings")).toBe(firstRelease);
+  expect(output).toContain("it is disabled there");
+  expect(await releases.findStableRelease("settings")).toBe(firstRelease);
   const log = (await runCommand("log")).split("\n").filter((line) => line.includes("  story  "));
   expect(log.map((line) => line.split("  ")[2])).toEqual(["canary", "promote", "rollback", "disable"]);
 });
 
-test("a developer's release runs in the one tab that was given its team's override, and in none of a portal in production", async ({
+test("a developer's release runs only in the tab with its team's override, and never in a portal in production", async ({
   page,
   context,
   portal,
 }) => {
   test.slow();
-  const releases = releasesOf(portal);
+  const releases = createReleaseTools(portal);
   await signUp(page, newAccount());
   await goToSettings(page);
   await expect(currentHeading(page)).toBeVisible();
-  const developmentRelease = await releases.createNextRelease("settings", "locales/en/settings.json", (text) =>
+  const developmentRelease = await releases.createChangedRelease("settings", "locales/en/settings.json", (text) =>
     text.replace('"title": "Profile"', '"title": "Profile, in development"'),
   );
   const createOverrideLink = async (): Promise<string> => {
@@ -109,28 +109,28 @@ test("a developer's release runs in the one tab that was given its team's overri
   expect(tab.url()).not.toContain("releaseOverride");
   await goToSettings(tab);
   await expect(tab.getByRole("heading", { level: 1, name: "Profile, in development" })).toBeVisible();
-  await expect(tab.getByText(`This tab alone runs ${developmentRelease}`)).toBeVisible();
+  await expect(tab.getByText(`Only this tab runs ${developmentRelease}`)).toBeVisible();
   await page.reload();
   await expect(currentHeading(page)).toBeVisible();
 
-  await test.step("its developer ends it", async () => {
-    await tab.getByRole("button", { name: "Back to the promoted one" }).click();
+  await test.step("its developer stops the override", async () => {
+    await tab.getByRole("button", { name: "Use the promoted release" }).click();
     await expect(currentHeading(tab)).toBeVisible();
-    await expect(tab.getByText("This tab alone runs")).toBeHidden();
+    await expect(tab.getByText("Only this tab runs")).toBeHidden();
   });
 
-  await test.step("signed by somebody else, it counts as nothing, and the tab says so", async () => {
+  await test.step("an override with another signature is ignored, and the tab says so", async () => {
     const [header, body] = (override.split("releaseOverride=")[1] ?? "").split(".");
     await tab.goto(`/#releaseOverride=${header ?? ""}.${body ?? ""}.${"A".repeat(86)}`);
     await expect(tab.getByText("A developer's release was refused")).toBeVisible();
     await goToSettings(tab);
     await expect(currentHeading(tab)).toBeVisible();
-    await tab.getByRole("button", { name: "Understood" }).click();
+    await tab.getByRole("button", { name: "Close" }).click();
     await expect(tab.getByText("A developer's release was refused")).toBeHidden();
   });
 
   await test.step("in production the command refuses, and so does the page", async () => {
-    const restore = await releases.replaceDocument({ environment: "production" });
+    const restore = await releases.patchDeployment({ environment: "production" });
     await tab.goto(override);
     await expect(tab.getByText("This portal is in production")).toBeVisible();
     await goToSettings(tab);

@@ -1,7 +1,7 @@
 import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-test("when one remote's process is killed its area says so, the others work, and trying again brings it back", async ({
+test("when one remote's process is killed its area shows an error, the others work, and trying again loads it", async ({
   page,
   portal,
 }) => {
@@ -12,7 +12,7 @@ test("when one remote's process is killed its area says so, the others work, and
   await navigation.getByRole("link", { name: "Settings" }).click();
   const mainArea = page.getByRole("main");
   await expect(mainArea.getByRole("alert")).toContainText("Settings: not available right now", { timeout: 60_000 });
-  await expect(mainArea.getByRole("alert")).toContainText("This part of the portal could not be fetched");
+  await expect(mainArea.getByRole("alert")).toContainText("This part of the portal could not be loaded");
   await expect(mainArea.getByRole("button", { name: "Try again" })).toBeVisible();
 
   await test.step("navigation, theme, language and sign-out stay alive", async () => {
@@ -20,7 +20,7 @@ test("when one remote's process is killed its area says so, the others work, and
     await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
     await navigation.getByRole("link", { name: "Shared with me" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(page.getByRole("button", { name: /^Log out/ }).first()).toBeEnabled();
+    await expect(page.getByRole("button", { name: /^Sign out/ }).first()).toBeEnabled();
   });
 
   await portal.processes.start("settings");

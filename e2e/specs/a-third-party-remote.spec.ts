@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { expect, test as base } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 import { createThirdPartyRemote, type ThirdPartyRemote } from "../support/third-party-remote.ts";
 
 const test = base.extend<object, { readonly thirdParty: ThirdPartyRemote }>({
@@ -19,11 +19,10 @@ const test = base.extend<object, { readonly thirdParty: ThirdPartyRemote }>({
     },
     { scope: "worker", timeout: 240_000 },
   ],
-  // A portal of its own, whose host is the one that is built, with the stranger's remote beside
-  // ours.
+  // A separate portal with the built host, and the third party's remote next to the portal's own.
   portal: [
     async ({ thirdParty }, use) => {
-      const [types, build] = [await thirdParty.types(), await thirdParty.runBuild()];
+      const [types, build] = [await thirdParty.checkTypes(), await thirdParty.runBuild()];
       expect(types, types.output).toMatchObject({ ok: true });
       expect(build, build.output).toMatchObject({ ok: true });
       const dataDir = await mkdtemp(path.join(tmpdir(), "relicario-e2e-"));
@@ -45,34 +44,36 @@ test("a remote that the guide's command made is built, tried, released and promo
   thirdParty,
 }) => {
   test.slow();
-  const { runCommand, stable, recordOf } = releasesOf(portal);
+  const { checkInHost, runCommand, findStableRelease, readRecord } = createReleaseTools(portal);
   await signUp(page, newAccount());
   await page.goto("/garden");
   await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
+  await expect(page.locator(".garden-greeting")).toHaveCSS("font-style", "italic"); // the template's style file
   await page.getByRole("button", { name: "Greet" }).click();
   await expect(page.getByText("The portal says hello.")).toBeVisible();
 
-  await thirdParty.change("src/locales/en/garden.json", (text) =>
+  await thirdParty.editFile("src/locales/en/garden.json", (text) =>
     text.replace('"title": "Garden"', '"title": "Kitchen garden"'),
   );
-  for (const result of [await thirdParty.runBuild(), await thirdParty.test()])
+  for (const result of [await thirdParty.runBuild(), await thirdParty.runTests()])
     expect(result.ok, result.output).toBe(true);
-  const previousRelease = await stable("garden");
+  const previousRelease = await findStableRelease("garden");
   const releaseResult = await runCommand("release", thirdParty.folder);
   expect(releaseResult.ok, releaseResult.output).toBe(true);
   const release = releaseResult.output.trim();
   expect(release).not.toBe(previousRelease);
-  expect(Object.keys((await recordOf(release)).files)).toContain("sbom.cdx.json");
+  expect(Object.keys((await readRecord(release)).files)).toContain("sbom.cdx.json");
+  expect(await checkInHost(release)).toMatchObject({ ok: true });
   expect(await runCommand("promote", release)).toMatchObject({
     ok: true,
     output: expect.stringContaining("signed as number"),
   });
-  expect(await stable("garden")).toBe(release);
+  expect(await findStableRelease("garden")).toBe(release);
   await page.goto("/garden");
   await expect(page.getByRole("heading", { level: 1, name: "Kitchen garden" })).toBeVisible();
 });
 
-test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({
+test("a remote of an unknown team, built only against the packed contract, runs in the unchanged host", async ({
   page,
   browser,
   portal,
@@ -81,14 +82,14 @@ test("a remote of a team that nobody here knows, built against the packed contra
   test.slow();
   const account = newAccount();
   const hostBuiltAt = (await stat(hostPage)).mtimeMs;
-  await thirdParty.copyFixture();
-  for (const result of [await thirdParty.types(), await thirdParty.runBuild()])
+  await thirdParty.replacePagesWithFixture();
+  for (const result of [await thirdParty.checkTypes(), await thirdParty.runBuild()])
     expect(result.ok, result.output).toBe(true);
   await portal.publish();
   await signUp(page, account);
   await page.goto("/garden");
 
-  await test.step("it uses of the shared packages what no page of ours does", async () => {
+  await test.step("the remote uses parts of the shared packages that no page of the portal uses", async () => {
     await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
     // Trans, an i18next formatter, nesting
     await expect(page.getByTestId("trans")).toHaveText("1,234.5 beds in Garden");
@@ -100,7 +101,7 @@ test("a remote of a team that nobody here knows, built against the packed contra
     await expect(page.getByTestId("leaf")).toHaveCSS("color", "rgb(0, 100, 0)"); // ThemeProvider
     await expect(page.getByRole("img", { name: "Flower" })).toHaveCSS("opacity", "0.75"); // motion.div
     await page.getByLabel("Garden").fill("  ");
-    await expect(page.getByText("That is no name for a bed.")).toBeVisible(); // trim().nonempty()
+    await expect(page.getByText("This is not a valid name for a bed.")).toBeVisible(); // trim().nonempty()
   });
 
   await test.step("every listed name is there", async () => {
@@ -117,13 +118,13 @@ test("a remote of a team that nobody here knows, built against the packed contra
     }
   });
 
-  await test.step("its stylesheet is applied, and not with one byte more", async () => {
+  await test.step("the remote's stylesheet is applied, but not with one byte more", async () => {
     await expect(page.getByTestId("trans")).toHaveCSS("letter-spacing", "3px");
-    const releases = releasesOf(portal);
-    const release = await releases.stable("garden");
+    const releases = createReleaseTools(portal);
+    const release = await releases.findStableRelease("garden");
     const stylesheet =
-      Object.keys((await releases.recordOf(release)).files).find((file) => file.endsWith(".css")) ?? "";
-    const restore = await releases.tamper(release, stylesheet);
+      Object.keys((await releases.readRecord(release)).files).find((file) => file.endsWith(".css")) ?? "";
+    const restore = await releases.appendByte(release, stylesheet);
     const otherPage = await (await browser.newContext({ baseURL: portal.origin })).newPage();
     await signIn(otherPage, account, { path: "/garden" });
     await expect(otherPage.getByRole("main").getByRole("alert")).toContainText("not available right now", {
@@ -151,7 +152,7 @@ test("a remote of a team that nobody here knows, built against the packed contra
     await otherPage.context().close();
   });
 
-  await test.step("useLeaveGuard asks before it is left", async () => {
+  await test.step("useLeaveGuard asks before its page is left", async () => {
     await page.getByLabel("Garden").fill("Herbs");
     await page.getByRole("main").getByRole("link", { name: "Home" }).click();
     await page.getByRole("dialog", { name: "Garden" }).getByRole("button", { name: "Cancel" }).click();
@@ -161,17 +162,17 @@ test("a remote of a team that nobody here knows, built against the packed contra
     await expect(page).toHaveURL(/\/home$/);
   });
 
-  await test.step("a page that it adds is shown without a new host", async () => {
-    await thirdParty.change("manifest.json", (text) =>
+  await test.step("a page that the remote adds is shown without a new host", async () => {
+    await thirdParty.editFile("manifest.json", (text) =>
       text.replace(
         '"routes": [',
         '"routes": [{ "path": "/shed", "titleKey": "garden:second.title", "access": "signed_in", "shell": true }, ',
       ),
     );
-    await thirdParty.change("src/remote.tsx", (text) =>
+    await thirdParty.editFile("src/remote.tsx", (text) =>
       text.replace("routes: {", 'routes: { "/shed": () => import("./garden/ShedPage.tsx"),'),
     );
-    await thirdParty.change(
+    await thirdParty.editFile(
       "src/garden/ShedPage.tsx",
       () =>
         `import { Page } from "@relicario/shared/ui";\nimport { useTranslation } from "react-i18next";\nexport default function ShedPage() {\n  const { t } = useTranslation("garden");\n  return <Page title={t("second.title")} />;\n}\n`,
@@ -186,24 +187,24 @@ test("a remote of a team that nobody here knows, built against the packed contra
   expect((await stat(hostPage)).mtimeMs).toBe(hostBuiltAt);
 });
 
-test("it passes the conformance kit that comes with the contract", async ({ thirdParty }) => {
+test("the remote passes the conformance kit that comes with the contract", async ({ thirdParty }) => {
   test.slow();
-  const { ok, output } = await thirdParty.test();
+  const { ok, output } = await thirdParty.runTests();
   expect(ok, output).toBe(true);
   expect(output).toContain("shows a screen that is accessible (es, dark)");
 });
 
-test("a remote that imports what the list lacks fails at its own build", async ({ thirdParty }) => {
+test("a remote that imports what the host does not provide fails at its own build", async ({ thirdParty }) => {
   test.slow();
   const pageFile = "src/garden/GardenPage.tsx";
   const original = await readFile(path.join(thirdParty.folder, pageFile), "utf8");
-  await thirdParty.change(
+  await thirdParty.editFile(
     pageFile,
     (text) =>
       `import { renderToString } from "react-dom/server";\nimport { useTelepathy } from "react";\nconsole.log(renderToString, useTelepathy);\n${text}`,
   );
   const { ok, output } = await thirdParty.runBuild();
-  await thirdParty.change(pageFile, () => original);
+  await thirdParty.editFile(pageFile, () => original);
   expect(ok).toBe(false);
   expect(output).toContain("react-dom/server is not given by the host");
   expect(output).toContain("useTelepathy of react is not given by the host");

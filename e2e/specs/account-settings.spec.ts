@@ -1,23 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
+import PostalMime from "postal-mime";
+
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { expectAccessible } from "../support/appearance.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-/** The link of the newest mail that asks whether an address is somebody's. */
+/** Link of the newest mail that validates an address. */
 async function findValidationLink(outbox: string): Promise<string | null> {
   const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
   const mails = await Promise.all(names.map((name) => readFile(path.join(outbox, name), "utf8")));
-  // Quoted-printable: long lines are broken, and "=" is written as =3D.
-  const links = mails.flatMap((mail) =>
-    [
-      ...mail
-        .replaceAll("=\n", "")
-        .replaceAll("=3D", "=")
-        .matchAll(/https?:\/\/\S+\/validate-email#\S+/g),
-    ].map(([link]) => link),
-  );
+  const texts = await Promise.all(mails.map(async (mail) => (await PostalMime.parse(mail)).text ?? ""));
+  const links = texts.flatMap((text) => /https?:\/\/\S+\/validate-email#\S+/.exec(text)?.[0] ?? []);
   return links.at(-1) ?? null;
 }
 
@@ -33,31 +28,31 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
   await otherContext.close();
   await signUp(page, account);
 
-  await test.step("feedback is about the screen that one comes from", async () => {
+  await test.step("feedback is about the previous screen", async () => {
     await page.getByRole("link", { name: "Feedback" }).click();
-    await expect(page.getByText("the screen /home")).toBeVisible();
+    await expect(page.getByText("the screen (/home)")).toBeVisible();
     await page.getByRole("radio", { name: "Very good" }).check();
     await page.getByLabel("Your message").fill("All is where I look for it.");
     await page.getByRole("button", { name: "Send" }).click();
-    await expect(page.getByText("Thank you, it has arrived")).toBeVisible();
+    await expect(page.getByText("Thanks for your feedback")).toBeVisible();
   });
 
-  await test.step("a name that somebody has is refused as it is typed, a free one is taken, and shown by the frame", async () => {
+  await test.step("a taken name is refused while it is typed; a free name is saved, and shown by the frame", async () => {
     await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Profile" }).click();
-    const name = page.getByLabel("User name");
+    const name = page.getByLabel("Name others see");
     await name.fill(otherAccount.userName.toUpperCase());
-    await expect(page.getByText("Someone has this name")).toBeVisible();
+    await expect(page.getByText("This name is taken")).toBeVisible();
     await expect(name).toHaveAttribute("aria-invalid", "true");
     await name.fill(`${account.userName}.b`);
     await expect(name).not.toHaveAttribute("aria-invalid", "true");
     await page.getByLabel("Contact e-mail").fill(account.email);
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByText("Your profile is saved.")).toBeVisible();
-    await expect(page.getByRole("button", { name: /^Log out/ }).first()).toContainText(`${account.userName}.b`);
+    await expect(page.getByText("Profile saved.")).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Sign out/ }).first()).toContainText(`${account.userName}.b`);
   });
 
-  await test.step("the address is confirmed by the link of its mail", async () => {
-    await page.getByRole("button", { name: "Send me a link" }).click();
+  await test.step("the address is confirmed by the link in its mail", async () => {
+    await page.getByRole("button", { name: "Send confirmation link" }).click();
     await expect(page.getByText(`We sent a link to ${account.email}`)).toBeVisible();
     const outbox = path.join(portal.dataDir, "outbox");
     await expect.poll(() => findValidationLink(outbox)).not.toBeNull();
@@ -65,35 +60,35 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
     await page.getByRole("button", { name: "Confirm the address" }).click();
     await expect(page.getByText(account.email)).toBeVisible();
     await page.goto("/settings/profile");
-    await expect(page.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
+    await expect(page.getByText(`The address ${account.email} is confirmed.`)).toBeVisible();
     await expectAccessible(page, "the profile");
   });
 
-  await test.step("changing the password signs out the other browser, and leaves this one", async () => {
+  await test.step("changing the password signs out the other browser, but not this one", async () => {
     const secondContext = await browser.newContext({ baseURL: portal.origin });
     const secondPage = await secondContext.newPage();
     await signIn(secondPage, account);
-    await page.getByLabel("Present password").fill("not it at all");
+    await page.getByLabel("Current password").fill("not it at all");
     await page.getByLabel("New password").fill("short");
     await page.getByRole("button", { name: "Change password" }).click();
-    await expect(page.getByText("This is not your present password.")).toBeVisible();
+    await expect(page.getByText("Wrong password.")).toBeVisible();
     await expect(page.getByText("At least 10 characters.").last()).toBeVisible();
-    await page.getByLabel("Present password").fill(account.password);
+    await page.getByLabel("Current password").fill(account.password);
     await page.getByLabel("New password").fill(`${account.password} anew`);
     await page.getByRole("button", { name: "Change password" }).click();
-    await expect(page.getByText("Your password is changed.")).toBeVisible();
+    await expect(page.getByText("Password changed.")).toBeVisible();
 
     await secondPage.getByRole("link", { name: "Settings" }).first().click();
-    await expect(secondPage.getByText("Your sign-in has ended")).toBeVisible();
+    await expect(secondPage.getByText("Your sign-in has ended", { exact: true })).toBeVisible();
     const [popup] = await Promise.all([
       secondPage.waitForEvent("popup"),
       secondPage.getByRole("button", { name: "Sign in again" }).click(),
     ]);
     await popup.getByLabel("Password").fill(`${account.password} anew`);
     await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
-    await expect(secondPage.getByText("Your sign-in has ended")).toBeHidden();
+    await expect(secondPage.getByText("Your sign-in has ended", { exact: true })).toBeHidden();
     await secondPage.reload();
-    await expect(secondPage.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
+    await expect(secondPage.getByText(`The address ${account.email} is confirmed.`)).toBeVisible();
     await secondContext.close();
     await page.reload();
     await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();

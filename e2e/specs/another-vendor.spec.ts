@@ -5,9 +5,9 @@ import type { Page } from "@playwright/test";
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { expectAccessible } from "../support/appearance.ts";
 import { expect, test as base } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 
-// A portal of its own, with a second vendor whose settings are built outside this workspace.
+// A separate portal, with a second vendor whose settings are built outside this workspace.
 const test = base.extend<object, { readonly secondVendor: AdditionalVendor }>({
   secondVendor: [
     async ({}, use) => {
@@ -25,30 +25,30 @@ const test = base.extend<object, { readonly secondVendor: AdditionalVendor }>({
   ],
 });
 
-/** Addresses of releases that a page loaded code or texts from. */
-function loadedReleases(page: Page): ReadonlySet<string> {
-  const loaded = new Set<string>();
+/** Records the releases from which a page loads code or texts. */
+function recordLoadedReleases(page: Page): ReadonlySet<string> {
+  const loadedReleases = new Set<string>();
   page.on("request", (request) => {
     const [, release] = /\/r\/[a-z]+\/([a-z]+-[0-9.]+-[0-9a-f]{12})\//.exec(new URL(request.url()).pathname) ?? [];
-    if (release !== undefined) loaded.add(release);
+    if (release !== undefined) loadedReleases.add(release);
   });
-  return loaded;
+  return loadedReleases;
 }
 
-const settingsReleases = (loaded: ReadonlySet<string>): readonly string[] =>
-  [...loaded].filter((release) => release.startsWith("settings-"));
+const filterSettingsReleases = (loadedReleases: ReadonlySet<string>): readonly string[] =>
+  [...loadedReleases].filter((release) => release.startsWith("settings-"));
 const waitForTokenExchange = (page: Page): Promise<string | null> =>
   page
     .waitForRequest((request) => request.url().includes("/auth/token?"))
     .then((request) => new URL(request.url()).searchParams.get("app_vendor_id"));
 
-test.describe("a second vendor, on an origin of its own", () => {
+test.describe("a second vendor, on its own origin", () => {
   const account = newAccount();
 
   test("has its branding, its own settings of a team elsewhere, and one feature less", async ({ browser, portal }) => {
     const context = await browser.newContext({ baseURL: portal.secondOrigin ?? "" });
     const page = await context.newPage();
-    const loaded = loadedReleases(page);
+    const loadedReleases = recordLoadedReleases(page);
     const exchangedVendor = waitForTokenExchange(page);
     await signUp(page, account);
     expect(await exchangedVendor).toBe("arcon");
@@ -56,16 +56,16 @@ test.describe("a second vendor, on an origin of its own", () => {
     await expect(page.getByRole("banner")).toContainText("Arcón");
     await expect(page.getByTestId("vendor-layout")).toHaveCSS("background-color", "rgb(46, 33, 23)");
 
-    await test.step("its settings work, with what no page of ours uses", async () => {
+    await test.step("the vendor's settings work, with parts that no page of the portal uses", async () => {
       await page.getByRole("link", { name: "Settings" }).first().click();
       await expect(page.getByRole("heading", { level: 1, name: "Your Arcón" })).toBeVisible();
       await expect(
-        page.getByText(`You are signed in as ${account.userName}.`).getByText(account.userName, { exact: true }),
+        page.getByText(`Signed in as ${account.userName}.`).getByText(account.userName, { exact: true }),
       ).toHaveCSS("font-weight", "700"); // Trans
-      const address = page.getByLabel("Address for notices");
+      const address = page.getByLabel("Contact e-mail");
       await address.fill("nobody");
       await page.getByRole("button", { name: "Save" }).click();
-      await expect(page.getByText("That is no e-mail address.")).toBeVisible();
+      await expect(page.getByText("Enter a valid e-mail address.")).toBeVisible();
       for (const [typed, stored] of [
         ["  Ana@Example.ORG ", "ana@example.org"],
         ["bea@example.org", "bea@example.org"],
@@ -80,49 +80,60 @@ test.describe("a second vendor, on an origin of its own", () => {
         expect(await (await savedResponse).json()).toMatchObject({ contact_email: stored });
         await expect(address).toHaveValue(stored);
       }
-      const events = page.getByRole("list", { name: "What happened last" }).getByRole("listitem");
-      await expect(events).toHaveText([/Address changed$/, /Address changed$/, /Address changed$/]);
-      await page.getByRole("button", { name: "Show earlier" }).click(); // useInfiniteQuery
-      await expect(events).toHaveText([/Address changed$/, /Address changed$/, /Address changed$/, /Signed in$/]);
-      await expect(page.getByRole("button", { name: "Show earlier" })).toHaveCount(0);
+      const events = page.getByRole("list", { name: "Recent activity" }).getByRole("listitem");
+      await expect(events).toHaveText([
+        /Contact e-mail changed$/,
+        /Contact e-mail changed$/,
+        /Contact e-mail changed$/,
+      ]);
+      await page.getByRole("button", { name: "Show more" }).click(); // useInfiniteQuery
+      await expect(events).toHaveText([
+        /Contact e-mail changed$/,
+        /Contact e-mail changed$/,
+        /Contact e-mail changed$/,
+        /Someone signed in$/,
+      ]);
+      await expect(page.getByRole("button", { name: "Show more" })).toHaveCount(0);
       await expect(events.last()).toHaveCSS("border-left-color", "rgb(154, 106, 63)"); // ThemeProvider
       await expect(events.last()).toHaveCSS("opacity", "1"); // motion.li
       await expectAccessible(page, "the settings of another vendor");
     });
 
-    await test.step("asking for a secret is not there: neither its entry nor its address", async () => {
+    await test.step("requests for a secret are missing: there is no entry and no page", async () => {
       await page.getByRole("link", { name: "Shared with me" }).first().click();
       await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
       await expect(page.getByRole("link", { name: "People" })).toBeVisible();
-      await expect(page.getByRole("link", { name: "Asked for" })).toHaveCount(0);
+      await expect(page.getByRole("link", { name: "Requests" })).toHaveCount(0);
       await page.goto("/ask-for-secret");
       await expect(page).toHaveURL(/\/home$/);
     });
 
-    const { stable } = releasesOf(portal, "arcon");
-    expect(settingsReleases(loaded)).toEqual([await stable("settings")]);
+    const { findStableRelease } = createReleaseTools(portal, "arcon");
+    expect(filterSettingsReleases(loadedReleases)).toEqual([await findStableRelease("settings")]);
     await context.close();
   });
 
   test("changes nothing for the default vendor", async ({ page, portal }) => {
-    const loaded = loadedReleases(page);
+    const loadedReleases = recordLoadedReleases(page);
     await signIn(page, account); // the same account of the identity provider
     await expect(page.getByRole("banner")).toContainText("Relicario");
     await expect(page.getByTestId("vendor-layout")).toHaveCount(0);
     await page.goto("/settings/profile");
     await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
     await page.goto("/recived");
-    await expect(page.getByRole("link", { name: "Asked for" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "Requests" })).toBeVisible();
     await page.goto("/ask-for-secret");
-    await expect(page.getByRole("heading", { level: 1, name: "Ask for a secret" })).toBeVisible();
-    expect(settingsReleases(loaded)).toEqual([await releasesOf(portal).stable("settings")]);
+    await expect(page.getByRole("heading", { level: 1, name: "Request a secret" })).toBeVisible();
+    expect(filterSettingsReleases(loadedReleases)).toEqual([
+      await createReleaseTools(portal).findStableRelease("settings"),
+    ]);
   });
 
-  test("named in a link, it changes the token exchange and the layout, and whose code runs never", async ({
+  test("named in a link, it changes the token exchange and the layout, never whose code runs", async ({
     page,
     portal,
   }) => {
-    const loaded = loadedReleases(page);
+    const loadedReleases = recordLoadedReleases(page);
     await signIn(page, account);
     const exchangedVendor = waitForTokenExchange(page);
     await page.goto("/home#vendorId=arcon");
@@ -133,10 +144,10 @@ test.describe("a second vendor, on an origin of its own", () => {
     await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
     await expect(page.getByTestId("vendor-layout")).toBeVisible();
     await page.goto("/ask-for-secret");
-    await expect(page.getByRole("heading", { level: 1, name: "Ask for a secret" })).toBeVisible();
-    const { document } = releasesOf(portal);
-    const portalReleases = Object.values((await document()).releases).map(({ stable }) => stable);
-    expect(portalReleases).toEqual(expect.arrayContaining([...loaded]));
-    expect(settingsReleases(loaded)).toHaveLength(1);
+    await expect(page.getByRole("heading", { level: 1, name: "Request a secret" })).toBeVisible();
+    const { readDeployment } = createReleaseTools(portal);
+    const portalReleases = Object.values((await readDeployment()).releases).map(({ stable }) => stable);
+    expect(portalReleases).toEqual(expect.arrayContaining([...loadedReleases]));
+    expect(filterSettingsReleases(loadedReleases)).toHaveLength(1);
   });
 });

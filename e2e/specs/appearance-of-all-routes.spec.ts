@@ -16,7 +16,7 @@ import { routes } from "../support/routes.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-/** Each route wide in one look and narrow in the next. */
+/** Each route is wide in one appearance and narrow in the next. */
 test("every route is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
   test.setTimeout(900_000);
   await signUp(page, newAccount());
@@ -37,7 +37,7 @@ test("every route is accessible, wide and narrow, in both languages and themes",
     await applyAppearance(page, appearance);
     await page.setViewportSize(appearances.indexOf(appearance) % 2 === 0 ? wideViewport : narrowViewport);
     await page.goto("/help");
-    await expect(page.locator("h1")).toBeVisible(); // the router is there
+    await expect(page.locator("h1")).toBeVisible(); // the router has started
     for (const route of routes) {
       await test.step(`${route} (${appearance.join(", ")})`, async () => {
         await navigateInApp(page, route.replace(":id", secretId));
@@ -87,7 +87,7 @@ test("what opens over a screen is accessible in both languages and themes", asyn
   }
 });
 
-test("the way to the provider's form is accessible in both languages and themes", async ({ browser, portal }) => {
+test("screens before the provider's form are accessible in both languages and themes", async ({ browser, portal }) => {
   for (const [language, theme] of appearances) {
     const context = await browser.newContext({
       baseURL: portal.origin,

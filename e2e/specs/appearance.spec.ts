@@ -12,10 +12,10 @@ import { expect, test } from "../support/portal-test.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-/** One of each area, and one of the host's own; all others stand in looks-of-all-routes. */
+/** One route of each area, and one of the host; `appearance-of-all-routes.spec.ts` has all. */
 const routes = ["/add-secret", "/safeguard", "/people", "/settings/profile", "/status"];
 
-/** Each route wide in one look and narrow in the next. */
+/** Each route is wide in one appearance and narrow in the next. */
 test("a route of each area is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
   await signUp(page, newAccount(), { path: "/help" });
   for (const appearance of appearances) {
@@ -23,7 +23,7 @@ test("a route of each area is accessible, wide and narrow, in both languages and
     await applyAppearance(page, appearance);
     await page.setViewportSize(appearances.indexOf(appearance) % 2 === 0 ? wideViewport : narrowViewport);
     await page.goto("/help");
-    await expect(page.locator("h1")).toBeVisible(); // the router is there
+    await expect(page.locator("h1")).toBeVisible(); // the router has started
     for (const route of routes) {
       await test.step(`${route} (${appearance.join(", ")})`, async () => {
         await navigateInApp(page, route);

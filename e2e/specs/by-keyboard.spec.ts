@@ -1,23 +1,24 @@
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 import type { Locator, Page } from "@playwright/test";
 
 import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
+import { pictureField } from "../pages/picture-field.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { deriveUserKeys } from "../support/user-keys.ts";
 import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { readTexts } from "../support/texts.ts";
 import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-const picture = photographs.small;
+const picturePath = photographs.small;
 
 for (const language of ["en", "es"] as const) {
-  test(`by-keyboard: the flows of backup, rehearsal and recovery need no mouse, and send nothing of what they seal (${language})`, async ({
+  test(`by-keyboard: the flows of backup, copy check and recovery need no mouse, and send nothing of what they seal (${language})`, async ({
     portal,
   }) => {
     test.setTimeout(600_000);
@@ -41,7 +42,10 @@ for (const language of ["en", "es"] as const) {
       ).toBeVisible({ timeout: 120_000 });
     const choose = async (file: string | UploadedFile) => {
       const chooser = page.waitForEvent("filechooser");
-      await press(page, button(text("recovery/provide-image:field.choose_action")));
+      await press(
+        page,
+        pictureField(page).getByRole("button", { name: text("recovery/provide-image:field.choose_action") }),
+      );
       await (await chooser).setFiles(file);
     };
 
@@ -57,16 +61,24 @@ for (const language of ["en", "es"] as const) {
       await expectStep(1);
       await press(page, page.getByRole("link", { name: text("recovery/welcome:page.start_action"), exact: true }));
       await expectStep(2);
-      await choose(picture);
-      await expect(page.getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({ timeout: 90_000 });
+      await choose(picturePath);
+      await expect(pictureField(page).getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({
+        timeout: 90_000,
+      });
       await type(
         page,
-        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.choose_label"), exact: true }),
+        pictureField(page).getByRole("textbox", {
+          name: text("recovery/provide-image:passphrase.choose_label"),
+          exact: true,
+        }),
         passphrase,
       );
       await type(
         page,
-        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.again_label"), exact: true }),
+        pictureField(page).getByRole("textbox", {
+          name: text("recovery/provide-image:passphrase.again_label"),
+          exact: true,
+        }),
         passphrase,
       );
       await press(page, button(text("recovery/provide-image:page.next_action")));
@@ -87,15 +99,15 @@ for (const language of ["en", "es"] as const) {
     });
 
     const showCopy = async (action: string) => {
-      await choose(await messengerCopies["1280 pixels, quality 75"](picture));
+      await choose(await messengerCopies["1280 pixels, quality 75"](picturePath));
       await type(
         page,
-        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }),
+        pictureField(page).getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }),
         passphrase,
       );
       await press(page, button(action));
     };
-    await test.step("the copy is tried", async () => {
+    await test.step("the copy is checked", async () => {
       await press(page, page.getByRole("link", { name: text("recovery/congrats:try.now_action") }));
       await showCopy(text("recovery/image-recovery:provide.check_copy_action"));
       await expect(
@@ -103,7 +115,7 @@ for (const language of ["en", "es"] as const) {
       ).toBeVisible({ timeout: 120_000 });
     });
 
-    await test.step("the secret comes back", async () => {
+    await test.step("the secret is recovered", async () => {
       await press(
         page,
         page
@@ -116,29 +128,29 @@ for (const language of ["en", "es"] as const) {
       await expect(page.getByLabel(text("host/common:reveal.content_aria"))).toHaveText(phrase);
     });
 
-    await test.step("nothing of it was sent", async () => {
-      const keys = await deriveUserKeys(page, { file: picture, passphrase });
+    await test.step("no part of the secret or the picture was sent", async () => {
+      const keys = await deriveUserKeys(page, { file: picturePath, passphrase });
       const needles: Needle[] = Object.entries({
         phrase: Buffer.from(/[A-Za-z0-9]{16}/.exec(phrase)?.[0] ?? phrase),
         title: Buffer.from(/[A-Za-z0-9]{16}/.exec(title)?.[0] ?? title),
         passphrase: Buffer.from(/[A-Za-z0-9]{16}/.exec(passphrase)?.[0] ?? passphrase),
         "account key": keys.accountKey,
         "image secret": keys.imageSecret,
-        "image root": keys.imageRoot,
+        "image root key": keys.imageRootKey,
         "seed of the opener": keys.openerSeed,
         "identity of the content": Buffer.from(keys.secrets[0]?.contentIdentity ?? ""),
       }).map(([name, bytes]) => ({ name, kind: "text", bytes }));
       expect(needles.filter(({ bytes }) => bytes.length < 16)).toEqual([]);
       needles.push(
-        { name: "file of the picture", kind: "runs", bytes: await readFile(picture) },
-        { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) },
+        { name: "file of the picture", kind: "runs", bytes: await readFile(picturePath) },
+        { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picturePath) },
       );
       const search = new ByteSearch(needles);
       expect(proxy.requestCount).toBeGreaterThan(30);
       expect(search.search(proxy.readSent(), "requests")).toEqual([]);
       expect([...foreignOrigins]).toEqual([]);
 
-      // Each of them planted is found: the search above can fail.
+      // Planted needles are found, so the search above can fail.
       for (const { bytes, kind } of needles)
         proxy.plant(
           Buffer.from(
@@ -154,7 +166,7 @@ for (const language of ["en", "es"] as const) {
   });
 }
 
-/** Moves by Tab alone until the focus is there. */
+/** Presses Tab until the target has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeEnabled({ timeout: 60_000 });
   for (let tabs = 0; tabs < 100; tabs++) {
@@ -172,21 +184,4 @@ async function press(page: Page, target: Locator, key: "Enter" | "Space" = "Ente
 async function type(page: Page, target: Locator, text: string): Promise<void> {
   await tabTo(page, target);
   await page.keyboard.insertText(text);
-}
-
-/** Texts as the areas have them: `<area>/<namespace>:<key>`. */
-function readTexts(language: "en" | "es"): (key: string) => string {
-  return (key) => {
-    const [, area = "", namespace = "", path = ""] = /^(\w+)\/([\w-]+):([\w.]+)$/.exec(key) ?? [];
-    const folder = area === "host" ? "host" : `remote-${area}`;
-    const file = new URL(`../../${folder}/src/locales/${language}/${namespace}.json`, import.meta.url);
-    const value = path
-      .split(".")
-      .reduce<unknown>(
-        (node, segment) => (typeof node === "object" && node !== null ? Reflect.get(node, segment) : undefined),
-        JSON.parse(readFileSync(file, "utf8")),
-      );
-    if (typeof value !== "string") throw new Error(`there is no text ${key}`);
-    return value;
-  };
 }

@@ -6,11 +6,12 @@ import type { Page } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
+import { choosePicture, fillInField, pictureField } from "../pages/picture-field.ts";
 import { startGoogleDrive, type GoogleDriveServer } from "../support/google-drive.ts";
 import { startOneDrive, type OneDriveServer } from "../support/onedrive.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test as base } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
 const test = base.extend<{
@@ -28,10 +29,10 @@ const test = base.extend<{
     await use(server);
     await server.stop();
   },
-  /** The portal's document names both while a story runs. */
+  /** Names both drives in the portal's document while a story runs. */
   drivesInDocument: [
     async ({ portal, google, onedrive }, use) => {
-      const restore = await releasesOf(portal).replaceDocument({
+      const restore = await createReleaseTools(portal).patchDeployment({
         drives: {
           google: {
             client_id: "google-client",
@@ -54,20 +55,23 @@ const test = base.extend<{
   ],
 });
 
-/** The window that a button of the portal opens. */
+/** Presses a button of the portal; returns the window that it opens. */
 async function openPopup(page: Page, button: string): Promise<Page> {
-  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: button }).click()]);
+  const scope = button.startsWith("Choose") ? pictureField(page) : page;
+  const [popup] = await Promise.all([
+    page.context().waitForEvent("page"),
+    scope.getByRole("button", { name: button }).click(),
+  ]);
   return popup;
 }
-/** Presses a link or button of a provider's page; its window may be closed by that. */
+/** Presses a link or button of a provider's page, which may close its window. */
 async function press(popup: Page, role: "link" | "button", name: string): Promise<void> {
   await popup.getByRole(role, { name, exact: true }).click();
 }
 async function makeKit(page: Page, passphrase: string | null): Promise<void> {
-  if (passphrase !== null)
-    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+  if (passphrase !== null) await fillInField(page, "Passphrase, if the picture has one", passphrase);
   await page.getByRole("button", { name: "Make the kit" }).click();
-  await expect(page.getByRole("heading", { name: "The kit is made" })).toBeVisible({ timeout: 120_000 });
+  await expect(page.getByRole("heading", { name: "The kit is ready" })).toBeVisible({ timeout: 120_000 });
 }
 
 test("drives: kits and pictures go to Google Drive and OneDrive, and pictures come from there", async ({
@@ -77,11 +81,11 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
 }) => {
   test.setTimeout(480_000);
   const passphrase = `four words and ${createSentinel()}`;
-  const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.small) };
-  google.otherFiles.push({ id: "g-1", ...picture });
-  onedrive.otherFiles.push({ id: "o-1", ...picture });
+  const pictureFile = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.small) };
+  google.otherFiles.push({ id: "g-1", ...pictureFile });
+  onedrive.otherFiles.push({ id: "o-1", ...pictureFile });
 
-  await test.step("a person has a secret behind a picture with a passphrase", async () => {
+  await test.step("a user has a secret protected by a picture with a passphrase", async () => {
     await signUp(page, newAccount());
     await protect(page, {
       text: `legal winner ${createSentinel()}`,
@@ -92,24 +96,25 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
     await answerDeviceQuestion(page, "My own device");
   });
 
-  await test.step("a window that is closed, or refused, changes nothing and is said", async () => {
+  await test.step("a closed window, or a refusal, changes nothing and is reported", async () => {
     await navigateInApp(page, "/safeguard");
     const popup = await openPopup(page, "Choose from OneDrive");
-    await expect(page.getByText("Continue in the window of OneDrive.")).toBeVisible();
+    const field = pictureField(page);
+    await expect(field.getByText("Continue in the OneDrive window.")).toBeVisible();
     await popup.close();
-    await expect(page.getByText("The window of OneDrive was closed before it was done.")).toBeVisible();
+    await expect(field.getByText("The OneDrive window was closed too early.")).toBeVisible();
     const secondPopup = await openPopup(page, "Choose from OneDrive");
     await press(secondPopup, "link", "Cancel");
-    await expect(page.getByRole("alert")).toContainText("OneDrive gave no permission");
+    await expect(field.getByRole("alert")).toContainText("Access to OneDrive was not allowed");
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   });
 
-  await test.step("the picture comes from OneDrive, by its own picker, and opens; the kit goes to Google Drive", async () => {
+  await test.step("the picture comes from OneDrive's own picker, and opens; the kit goes to Google Drive", async () => {
     const popup = await openPopup(page, "Choose from OneDrive");
     await press(popup, "link", "Accept");
     await expect(popup).toHaveTitle("OneDrive"); // the picker got its token
     await press(popup, "button", "mountains.jpg");
-    await expect(page.getByText("mountains.jpg")).toBeVisible();
+    await expect(pictureField(page).getByText("mountains.jpg")).toBeVisible();
     await makeKit(page, passphrase);
     const googlePopup = await openPopup(page, "Save to Google Drive");
     await press(googlePopup, "link", "Allow");
@@ -132,22 +137,22 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
     await page.getByRole("button", { name: "Cancel" }).click();
     await expect(page.getByRole("dialog")).toHaveCount(0);
     expect(onedrive.folder).toEqual([]);
-    await page.getByRole("button", { name: "Save to OneDrive" }).click(); // the token is kept: no window
-    await page.getByRole("button", { name: "Save it there all the same" }).click();
+    await page.getByRole("button", { name: "Save to OneDrive" }).click(); // the page still has the token: no window opens
+    await page.getByRole("button", { name: "Save it there anyway" }).click();
     await expect(page.getByText("Saved to OneDrive.")).toBeVisible();
     expect(onedrive.folder.map(({ name }) => name)).toEqual([expect.stringMatching(/^kit-.*\.html$/)]);
     expect(onedrive.folder[0]?.bytes.equals(google.files[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
-  await test.step("the picture comes from Google Drive, by its own picker", async () => {
+  await test.step("the picture comes from Google Drive's own picker", async () => {
     await page.reload();
     const popup = await openPopup(page, "Choose from Google Drive");
     await press(popup, "link", "mountains.jpg");
     await press(popup, "link", "Allow");
-    await expect(page.getByText("mountains.jpg")).toBeVisible();
+    await expect(pictureField(page).getByText("mountains.jpg")).toBeVisible();
   });
 
-  await test.step("no token was stored, and none is in an address", async () => {
+  await test.step("no token was stored, and none is in a URL", async () => {
     const storedValues = await page.evaluate(() =>
       JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), location.href]),
     );
@@ -163,7 +168,7 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
   });
 });
 
-test("drives: a kit that opens with the picture alone goes to none", async ({ page, google, onedrive }) => {
+test("drives: a kit that opens with only the picture goes to none", async ({ page, google, onedrive }) => {
   test.setTimeout(240_000);
   const requestCount = google.requests.length + onedrive.requests.length;
   await signUp(page, newAccount());
@@ -175,9 +180,9 @@ test("drives: a kit that opens with the picture alone goes to none", async ({ pa
   });
   await answerDeviceQuestion(page, "My own device");
   await navigateInApp(page, "/safeguard");
-  await page.getByLabel("Picture file").setInputFiles(photographs.small);
+  await choosePicture(page, photographs.small);
   await makeKit(page, null);
-  await expect(page.getByText("Not on a cloud drive")).toBeVisible();
+  await expect(page.getByText("Don't keep this kit on a cloud drive")).toBeVisible();
   await expect(page.getByRole("button", { name: /^Save to/ })).toHaveCount(0);
   expect(google.requests.length + onedrive.requests.length).toBe(requestCount);
 });

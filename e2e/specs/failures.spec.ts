@@ -6,7 +6,7 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
 const signInForm = "User name or e-mail";
 
-test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({
+test("an unknown response of the provider shows Oops at a clean address; a second one starts signing in again, and a success resets the count", async ({
   page,
 }) => {
   const readErrorCount = () => page.evaluate(() => sessionStorage.getItem("authRetry"));
@@ -16,11 +16,11 @@ test("an answer that is none of ours says Oops with a clean address; the second 
   expect(new URL(page.url()).href).toBe(new URL("/secrets", page.url()).href);
   expect(await readErrorCount()).toBe("1");
 
-  // the page moves on while it loads
+  // the page navigates while it loads
   await page.goto("/secrets?error=consent_required&state=unknown#x").catch(() => undefined);
   await expect(page).toHaveURL(/\/realms\/relicario\//, { timeout: 30_000 });
   await expect(page.getByLabel(signInForm)).toBeVisible();
-  await page.getByRole("link", { name: "Create an account" }).click();
+  await page.getByRole("link", { name: "Create account" }).click();
   const account = newAccount();
   await page.getByLabel("User name").fill(account.userName);
   await page.getByLabel("E-mail").fill(account.email);
@@ -30,7 +30,7 @@ test("an answer that is none of ours says Oops with a clean address; the second 
   expect(await readErrorCount()).toBe("0");
 });
 
-test("a session token that was tampered with is warned of, dropped and exchanged anew", async ({ page }) => {
+test("a session token that was tampered with is reported, dropped and exchanged again", async ({ page }) => {
   const warnings: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "warning") warnings.push(message.text());
@@ -38,25 +38,25 @@ test("a session token that was tampered with is warned of, dropped and exchanged
   await signUp(page, newAccount());
   const readToken = () => page.evaluate(() => sessionStorage.getItem("sessionToken"));
   await expect.poll(readToken).toMatch(/^ey/);
-  const tampered = await page.evaluate(() => {
+  const tamperedToken = await page.evaluate(() => {
     const [header = "", payload = "", signature = ""] = (sessionStorage.getItem("sessionToken") ?? "").split(".");
     const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-    const altered = btoa(JSON.stringify({ ...(claims as object), exp: 4_000_000_000 }))
+    const alteredPayload = btoa(JSON.stringify({ ...(claims as object), exp: 4_000_000_000 }))
       .replaceAll("+", "-")
       .replaceAll("/", "_")
       .replaceAll("=", "");
-    const forgedToken = [header, altered, signature].join(".");
+    const forgedToken = [header, alteredPayload, signature].join(".");
     sessionStorage.setItem("sessionToken", forgedToken);
     return forgedToken;
   });
   await page.reload();
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
-  await expect.poll(readToken).not.toBe(tampered);
+  await expect.poll(readToken).not.toBe(tamperedToken);
   expect(warnings.join("\n")).toContain("Invalid token signature. Check the token source, may be a tampered token.");
-  expect(warnings.join("\n")).not.toContain(tampered);
+  expect(warnings.join("\n")).not.toContain(tamperedToken);
 });
 
-test("an error of the host itself leaves signing out alive", async ({ page }) => {
+test("after an error of the host signing out still works", async ({ page }) => {
   await signUp(page, newAccount());
   await page.evaluate(() => {
     const descriptor = Object.getOwnPropertyDescriptor(Storage.prototype, "getItem");
@@ -68,21 +68,21 @@ test("an error of the host itself leaves signing out alive", async ({ page }) =>
     };
   });
   await page.getByRole("link", { name: "Settings" }).click();
-  await expect(page.getByRole("heading", { level: 1, name: "Something stopped here" })).toBeVisible();
-  await page.getByRole("button", { name: "Log out" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Something went wrong here" })).toBeVisible();
+  await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByLabel(signInForm)).toBeVisible();
-  await page.goto("/silent-renew.html"); // same storage, no portal
+  await page.goto("/silent-renew.html"); // same storage, without the portal
   expect(await readStoredUser(page)).toBeNull();
 });
 
-test("what does not answer is told beside what is on the screen, as long as it does not", async ({
+test("a lost connection or service is reported next to the screen until it is back", async ({
   page,
   context,
   portal,
 }) => {
   await signUp(page, newAccount());
 
-  await test.step("a device that goes offline is told so beside what is on the screen, and can go on when it is back", async () => {
+  await test.step("an offline device says so next to the screen, and can continue when it is online", async () => {
     const notice = page.getByText(/You are offline/);
     await context.setOffline(true);
     await expect(notice).toBeVisible();
@@ -90,11 +90,11 @@ test("what does not answer is told beside what is on the screen, as long as it d
     await page.getByRole("link", { name: "Settings" }).click();
     const mainArea = page.getByRole("main");
     await expect(mainArea.getByRole("alert").first()).toBeVisible();
-    await expect(page.getByRole("button", { name: /^Log out/ })).toBeEnabled();
+    await expect(page.getByRole("button", { name: /^Sign out/ })).toBeEnabled();
     await context.setOffline(false);
     await expect(notice).toBeHidden();
-    // What waited for the connection goes on by itself; what had failed before waits for the
-    // person.
+    // What waited for the connection continues automatically; what had failed before waits for the
+    // user.
     const retryButton = mainArea.getByRole("button", { name: "Try again" }).first();
     await expect(retryButton.or(mainArea.getByRole("button", { name: "Save" })).first()).toBeVisible();
     if (await retryButton.isVisible()) await retryButton.click();
@@ -102,25 +102,25 @@ test("what does not answer is told beside what is on the screen, as long as it d
     await expect(mainArea.getByRole("alert")).toHaveCount(0);
   });
 
-  await test.step("a service that is down is told in words, beside what is on the screen, until it is back", async () => {
+  await test.step("a service that is down is reported next to the screen until it is back", async () => {
     await page.getByRole("link", { name: "Settings" }).first().click();
     await page.getByLabel("Contact e-mail").fill("ana@example.com");
     await portal.processes.kill("service");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    const notice = page.getByText("The service does not answer right now", { exact: true });
+    const notice = page.getByText("The service is not responding", { exact: true });
     await expect(notice).toBeVisible({ timeout: 60_000 });
     await expect(page.getByLabel("Contact e-mail")).toHaveValue("ana@example.com");
 
-    await page.getByRole("link", { name: "See what answers" }).click();
-    await expect(page.getByText(/^No good answer from: Service/)).toBeVisible({ timeout: 60_000 });
+    await page.getByRole("link", { name: "See what works" }).click();
+    await expect(page.getByText(/^Not working: Service/)).toBeVisible({ timeout: 60_000 });
     await portal.processes.start("service");
     await expect(notice).toBeHidden({ timeout: 60_000 });
-    await page.getByRole("button", { name: "Ask again" }).click();
-    await expect(page.getByText("Everything answers.")).toBeVisible({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Check again" }).click();
+    await expect(page.getByText("Everything works.")).toBeVisible({ timeout: 60_000 });
   });
 });
 
-test("when a part of the host's own code does not come the page says so in both languages, and trying again loads it anew", async ({
+test("when a part of the host's code does not load, the page says so in both languages, and trying again loads it", async ({
   page,
 }) => {
   await signUp(page, newAccount());
@@ -129,11 +129,11 @@ test("when a part of the host's own code does not come the page says so in both 
     ["what the host gives to remotes", 'role:"switch"'],
   ] as const) {
     await test.step(partName, async () => {
-      let refused = 0;
+      let refusedCount = 0;
       await page.route("**/static/*.js", async (route) => {
         const response = await route.fetch();
         if ((await response.text()).includes(marker)) {
-          refused += 1;
+          refusedCount += 1;
           await route.abort();
         } else {
           await route.fulfill({ response });
@@ -144,7 +144,7 @@ test("when a part of the host's own code does not come the page says so in both 
         "The portal did not start",
         "El portal no se ha iniciado",
       ]);
-      expect(refused).toBe(1);
+      expect(refusedCount).toBe(1);
       await page.unrouteAll({ behavior: "wait" });
       await page.getByRole("button", { name: "Try again" }).click();
       await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();

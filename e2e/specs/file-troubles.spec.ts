@@ -6,7 +6,7 @@ import type { Page, Route } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
-import { answerDeviceQuestion, openRecovery, protect, row, showPicture } from "../pages/secrets.ts";
+import { answerDeviceQuestion, openRecovery, protect, row, showOpenerFirst, showPicture } from "../pages/secrets.ts";
 import { countRows } from "../support/database.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { photographs } from "../support/photographs.ts";
@@ -16,22 +16,21 @@ const mebibytes = 48;
 const partCount = 7; // of 8 MiB, the last one not full
 const uploadPattern = "**/v2/secrets/secret/upload/*";
 
-/** Parts that the page sends: so many go through, the others are held. */
+/** Lets this many of the page's parts through, and holds the others. */
 class PartGate {
-  allowedParts = 0;
+  allowedPartCount = 0;
   heldRoutes: Route[] = [];
 
   async handle(route: Route): Promise<void> {
     if (route.request().method() !== "POST") return route.fallback();
-    if (this.allowedParts === 0) {
+    if (this.allowedPartCount === 0) {
       this.heldRoutes.push(route);
       return;
     }
-    this.allowedParts--;
+    this.allowedPartCount--;
     await route.fallback();
   }
 
-  /** What was held goes on its way. */
   async releaseHeld(): Promise<void> {
     const released = this.heldRoutes;
     this.heldRoutes = [];
@@ -46,7 +45,7 @@ async function chooseFile(page: Page, file: string, title: string): Promise<void
   await page.getByLabel("Title").fill(title);
 }
 
-/** Without loading the page anew: an upload goes on. */
+/** Does not reload, so that an upload continues. */
 async function goToSecrets(page: Page): Promise<void> {
   await page
     .getByRole("navigation", { name: "Main navigation" })
@@ -54,7 +53,7 @@ async function goToSecrets(page: Page): Promise<void> {
     .click();
 }
 
-test("file-troubles: a lost connection, the lock, cancelling and a full disk cost nothing", async ({
+test("file-troubles: a lost connection, the lock, cancelling and a full disk lose nothing", async ({
   page,
   context,
   portal,
@@ -65,7 +64,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
   const file = path.join(folder, "film.mp4");
   const expectedDigest = await writeLargeFile(file, mebibytes);
   await page.addInitScript(() => {
-    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
+    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
   });
   try {
     await signUp(page, newAccount());
@@ -81,7 +80,7 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
     await page.route(uploadPattern, (route) => partGate.handle(route));
 
     await test.step("the connection is lost between two parts, and comes back; the device is locked", async () => {
-      partGate.allowedParts = 2;
+      partGate.allowedPartCount = 2;
       await chooseFile(page, file, "The film");
       await page.getByRole("button", { name: "Protect", exact: true }).click();
       await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0);
@@ -90,59 +89,60 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
       await partGate.releaseHeld();
       await failedRequest;
       await context.setOffline(false);
-      await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0); // it tries again by itself
+      await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0); // it retries
       await goToSecrets(page);
       await page.getByRole("button", { name: "Lock", exact: true }).click();
     });
 
-    await test.step("sealing and sending go on under the lock, publishing waits", async () => {
-      let published = 0;
+    await test.step("sealing and sending continue while the device is locked; publishing waits", async () => {
+      let publishCallCount = 0;
       page.on("request", (request) => {
-        if (request.method() === "PUT" && request.url().includes("/v2/secrets/secret")) published++;
+        if (request.method() === "PUT" && request.url().includes("/v2/secrets/secret")) publishCallCount++;
       });
       await expect(page.getByText("This device is locked").first()).toBeVisible();
-      partGate.allowedParts = Infinity;
+      partGate.allowedPartCount = Infinity;
       await partGate.releaseHeld();
       await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(partCount);
       await expect(page.getByText("This device is locked").first()).toBeVisible();
-      expect(published).toBe(0);
+      expect(publishCallCount).toBe(0);
       await page.getByRole("link", { name: "Unlock with your picture" }).click();
       await showPicture(page, photographs.small);
       await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(0); // they belong to the version now
       await page.goto("/secrets");
       await expect(row(page, "The film")).toBeVisible();
-      await expect(page.getByRole("heading", { name: "Files on their way" })).toBeHidden();
+      await expect(page.getByRole("heading", { name: "Uploads in progress" })).toBeHidden();
     });
 
-    await test.step("another one is cancelled half way: nothing of it is left", async () => {
+    await test.step("another upload is cancelled half way, and leaves nothing", async () => {
       await chooseFile(page, file, "Not this one");
-      partGate.allowedParts = 2;
+      partGate.allowedPartCount = 2;
       await page.getByRole("button", { name: "Protect", exact: true }).click();
+      await showOpenerFirst(page, photographs.small); // the page was loaded anew
       await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBeGreaterThan(0);
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
       await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(0);
       await page.goto("/secrets");
       await expect(row(page, "The film")).toBeVisible();
       await expect(row(page, "Not this one")).toBeHidden();
-      await expect(page.getByRole("heading", { name: "Files on their way" })).toBeHidden();
+      await expect(page.getByRole("heading", { name: "Uploads in progress" })).toBeHidden();
     });
 
-    await test.step("the disk is full while it is saved: it says so, and comes whole once there is room", async () => {
+    await test.step("the disk is full while the file is saved: the page says so, and the file is complete once there is room", async () => {
       await openRecovery(page, "The film");
       await showPicture(page, photographs.small);
-      const button = page.getByRole("button", { name: "Download the file" });
+      const button = page.getByRole("button", { name: "Save the file" });
       await expect(button).toBeVisible(waitOptions);
       const cdp = await context.newCDPSession(page);
-      await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.origin, quotaSize: 20_000_000 });
+      await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.vaultOrigin, quotaSize: 20_000_000 });
       await button.click();
-      await expect(page.getByRole("alert").filter({ hasText: "This device has no room left" })).toBeVisible(
+      await expect(page.getByRole("alert").filter({ hasText: "This device has no space left" })).toBeVisible(
         waitOptions,
       );
-      await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.origin });
+      await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.vaultOrigin });
       const [download] = await Promise.all([page.waitForEvent("download", waitOptions), button.click()]);
-      const saved = path.join(folder, "saved.mp4");
-      await download.saveAs(saved);
-      expect(await hashFile(saved)).toBe(expectedDigest);
+      const savedPath = path.join(folder, "saved.mp4");
+      await download.saveAs(savedPath);
+      expect(await hashFile(savedPath)).toBe(expectedDigest);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -10,8 +10,8 @@ const celebration = (page: Page) => page.getByText("You know your way around.");
 const readOnboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
 
 /**
- * Until the library has put the focus into a step: before, it stands in the page unseen, while the
- * page may still scroll under it.
+ * Waits until the library has focused a step: before, it is invisible, and the page may still
+ * scroll under it.
  */
 async function waitForFocus(sheet: Locator): Promise<void> {
   await expect
@@ -19,7 +19,7 @@ async function waitForFocus(sheet: Locator): Promise<void> {
     .toBe(true);
 }
 
-/** Looks at each frame whether confetti was drawn, so that a slow machine cannot miss it. */
+/** Checks each frame for drawn confetti, so that a slow machine cannot miss it. */
 async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate(() => {
     const checkCanvas = () => {
@@ -36,16 +36,13 @@ async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   return async () => (await page.locator("html").getAttribute("data-confetti")) === "drawn";
 }
 
-async function boundingBoxOf(
+async function getBoundingBox(
   element: Locator,
 ): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
   return (await element.boundingBox()) ?? { x: Number.NaN, y: Number.NaN, width: Number.NaN, height: Number.NaN };
 }
 
-/**
- * Swipes with a finger, as the browser itself takes it; it adds a little, so the threshold is for
- * the unit test.
- */
+/** Swipes by touch as the browser does, which adds a little; the unit test checks the threshold. */
 async function swipe(devtools: CDPSession, pixels: number): Promise<void> {
   await devtools.send("Input.synthesizeScrollGesture", {
     x: 200,
@@ -62,7 +59,7 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
   const confettiDrawn = await watchConfetti(page);
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
 
-  await test.step("nine steps, each beside what it is about: 380 px wide, with 10 px of light around it", async () => {
+  await test.step("nine steps, each next to its target: 380 px wide, with 10 px of light around it", async () => {
     const steps = [
       ["Home", "home"],
       ["Secrets", "secrets"],
@@ -70,8 +67,8 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
       ["Add secret", "add"],
       ["Language", "language"],
       ["Light or dark", "theme"],
-      ["Log out", "logout"],
-      ["The screen", null],
+      ["Sign out", "logout"],
+      ["The page", null],
       ["Help", "help"],
     ] as const;
     for (const [title, target] of steps) {
@@ -81,10 +78,10 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
       await waitForFocus(sheet);
       if (target !== null) {
         const spotlight = page.locator(".react-joyride__spotlight path").nth(1);
-        const targetBox = await boundingBoxOf(page.locator(`[data-tour="layout-${target}"]`));
+        const targetBox = await getBoundingBox(page.locator(`[data-tour="layout-${target}"]`));
         const expectedBox = [targetBox.x - 10, targetBox.y - 10, targetBox.width + 20, targetBox.height + 20];
         const deviation = async () => {
-          const { x, y, width, height } = await boundingBoxOf(spotlight);
+          const { x, y, width, height } = await getBoundingBox(spotlight);
           return Math.max(
             ...[x, y, width, height].map((side, index) => Math.abs(side - (expectedBox[index] ?? Number.NaN))),
           );
@@ -97,18 +94,18 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
     }
   });
 
-  await test.step("its end is celebrated, and remembered", async () => {
+  await test.step("the end of the tour is celebrated, and remembered", async () => {
     await expect(celebration(page)).toBeVisible();
     expect(await readOnboarding(page)).toBe("true");
     await expect(celebration(page)).toBeHidden();
     expect(await confettiDrawn()).toBe(true);
   });
 
-  await test.step("coming to Home again, its own tour finds both of its targets", async () => {
+  await test.step("on the next visit to Home, its own tour finds both of its targets", async () => {
     await page.getByRole("link", { name: "Secrets", exact: true }).click();
     await page.getByRole("link", { name: "Home", exact: true }).click();
-    await expect(tourStep(page, "Keep something safe")).toContainText("1 of 2");
-    await waitForFocus(tourStep(page, "Keep something safe"));
+    await expect(tourStep(page, "Protect something important")).toContainText("1 of 2");
+    await waitForFocus(tourStep(page, "Protect something important"));
     await page.getByRole("button", { name: "Next" }).click();
     await expect(tourStep(page, "News and advice")).toContainText("2 of 2");
     await waitForFocus(tourStep(page, "News and advice"));
@@ -117,7 +114,7 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
     await expect(celebration(page)).toBeHidden();
   });
 
-  await test.step("none runs by itself again, and Help has them all", async () => {
+  await test.step("no tour starts again automatically, and Help has them all", async () => {
     await page.reload();
     await page.getByRole("link", { name: "Help", exact: true }).click();
     const tours = page.getByRole("button", { name: /^Start the tour: / });
@@ -137,17 +134,17 @@ test.describe("on a phone", () => {
     await signUpByHand(page, newAccount(), { tours: true });
     const devtools = await context.newCDPSession(page);
     const title = page.getByRole("dialog").getByRole("heading");
-    await expect(title).toHaveText("Keep it behind a picture");
+    await expect(title).toHaveText("Protect it with a picture");
     await swipe(devtools, -40);
-    await expect(title).toHaveText("It stays with you");
+    await expect(title).toHaveText("Your picture stays on your device");
     await swipe(devtools, 40);
-    await expect(title).toHaveText("Keep it behind a picture");
+    await expect(title).toHaveText("Protect it with a picture");
     await page.getByRole("button", { name: "Slide 3 of 3" }).tap();
-    await expect(title).toHaveText("The picture brings it back");
+    await expect(title).toHaveText("The picture opens it again");
     expect(await readOnboarding(page)).toBeNull();
     await page.getByRole("button", { name: "Finish" }).tap();
 
-    for (const name of ["Home", "Secrets", "Add secret", "Shared with me", "Log out", "Everything else"]) {
+    for (const name of ["Home", "Secrets", "Add secret", "Shared with me", "Sign out", "Everything else"]) {
       const sheet = tourStep(page, name);
       await expect(sheet).toBeVisible();
       const box = await sheet.boundingBox();

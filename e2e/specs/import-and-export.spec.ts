@@ -12,10 +12,12 @@ import {
   openRecovery,
   protect,
   protectFile,
+  revealField,
   revealSecret,
   row,
   showPicture,
 } from "../pages/secrets.ts";
+import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
 import { openExport } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { expectAccessible } from "../support/appearance.ts";
@@ -24,9 +26,10 @@ import { expect, test } from "../support/portal-test.ts";
 import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { createSentinel } from "../support/sentinel.ts";
+import { evaluateAtVault } from "../support/vault-origin.ts";
 import { readZip } from "../support/zip.ts";
 
-test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({
+test("all secrets are exported and imported into another account, then a foreign file, with nothing sent in clear", async ({
   portal,
 }) => {
   test.setTimeout(600_000);
@@ -42,20 +45,20 @@ test("everything leaves as an archive, comes into another account, and a foreign
     site: createSentinel(),
     folder: createSentinel(),
   };
-  const scanContent = Buffer.from(`${sentinels.scan}\n`.repeat(20_000)); // more than goes in one call
+  const scanContent = Buffer.from(`${sentinels.scan}\n`.repeat(20_000)); // too large for one call
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
-  const [zip, exitFile] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
+  const [archivePath, exitIdentityPath] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   const proxy = await RecordingProxy.start();
   const foreignOrigins = new Set<string>();
   const [sourceProfile, targetProfile] = [
     await openRecordedProfile(proxy, portal.origin, foreignOrigins),
     await openRecordedProfile(proxy, portal.origin, foreignOrigins),
   ];
-  const firstPageOf = async ({ context }: typeof sourceProfile): Promise<Page> =>
+  const getFirstPage = async ({ context }: typeof sourceProfile): Promise<Page> =>
     context.pages()[0] ?? (await context.newPage());
 
-  await test.step("the page of one's data leads to an archive of every secret, which opens without the portal", async () => {
-    const page = await firstPageOf(sourceProfile);
+  await test.step("the data page exports an archive of every secret, which opens without the portal", async () => {
+    const page = await getFirstPage(sourceProfile);
     await signUpByHand(page, newAccount());
     await expectHome(page);
     await protect(page, {
@@ -71,22 +74,24 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByRole("button", { name: /Favourite: Scan/ }).click();
     await navigateInApp(page, "/settings/data");
     await page.getByRole("link", { name: "Export everything" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
-    const archive = page.waitForEvent("download");
+    await choosePicture(page, photographs.small);
+    const archiveDownload = page.waitForEvent("download");
     await page.getByRole("button", { name: "Export", exact: true }).click();
-    await expect(page.getByRole("heading", { name: "3 secrets are in the archive" })).toBeVisible({ timeout: 90_000 });
-    await (await archive).saveAs(zip);
-    const identity = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as exit.txt" }).click();
-    await (await identity).saveAs(exitFile);
+    await expect(page.getByRole("heading", { name: "The archive contains 3 secrets" })).toBeVisible({
+      timeout: 90_000,
+    });
+    await (await archiveDownload).saveAs(archivePath);
+    const identityDownload = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the key (exit.txt)" }).click();
+    await (await identityDownload).saveAs(exitIdentityPath);
     await page.getByRole("button", { name: "Done", exact: true }).click();
 
-    const bytes = await readFile(zip);
+    const bytes = await readFile(archivePath);
     const names = [...readZip(bytes).keys()];
     expect(names).toEqual(expect.arrayContaining(["README.txt", "LEEME.txt", "manifest.json"]));
     expect(names.filter((name) => name.endsWith(".age"))).toHaveLength(6);
     expect(bytes.toString("latin1")).not.toMatch(/AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]/i);
-    const { contents, tools } = await openExport(bytes, await readFile(exitFile, "utf8"));
+    const { contents, tools } = await openExport(bytes, await readFile(exitIdentityPath, "utf8"));
     test.info().annotations.push({ type: "opened by", description: tools.join(", ") });
     expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({
       [`Diary ${sentinels.title}`]: `Dear ${sentinels.diary}`,
@@ -95,24 +100,28 @@ test("everything leaves as an archive, comes into another account, and a foreign
     });
   });
 
-  const page = await firstPageOf(targetProfile);
-  await test.step("another account begins with the archive, and has the same list", async () => {
+  const page = await getFirstPage(targetProfile);
+  await test.step("another account imports the archive, and has the same list", async () => {
     await signUpByHand(page, newAccount());
     await expectHome(page);
     await navigateInApp(page, "/settings/data");
-    await chooseFile(page, zip);
-    await page.getByLabel("Exit identity").fill((await readFile(exitFile, "utf8")).trim());
+    await chooseFile(page, archivePath);
+    await page.getByLabel("Archive key").fill((await readFile(exitIdentityPath, "utf8")).trim());
     await page.getByRole("button", { name: "Open the archive" }).click();
-    await expect(page.getByRole("heading", { name: "3 items were read" })).toBeFocused();
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
-    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
-    await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await expect(page.getByRole("heading", { name: "3 entries found" })).toBeFocused();
+    await choosePicture(page, photographs.small);
+    await expect(pictureField(page).getByText("This picture has enough detail")).toBeVisible({ timeout: 60_000 });
+    await changeInput(page, () =>
+      pictureField(page)
+        .getByRole("checkbox", { name: /Continue without a passphrase/ })
+        .check(),
+    );
     await page.getByLabel("Name of the picture").fill("Hills");
-    await page.getByRole("button", { name: "Import 3 items" }).click();
+    await page.getByRole("button", { name: "Import 3 entries" }).click();
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
-    await expect(page.getByText("secrets-export.zip is sealed. Keep its exit identity apart from it.")).toBeVisible();
+    await expect(page.getByText("“secrets-export.zip” is encrypted. Keep its key in another place.")).toBeVisible();
     await answerDeviceQuestion(page, "My own device");
-    await page.getByRole("link", { name: "See the list" }).click();
+    await page.getByRole("link", { name: "Go to your secrets" }).click();
     for (const title of [`Diary ${sentinels.title}`, "House keys", "Scan"])
       await expect(row(page, title)).toBeVisible();
     await expect(row(page, "Diary")).toContainText("private");
@@ -123,7 +132,10 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByRole("searchbox").clear();
     await expect(page.getByRole("button", { name: /Favourite: Scan/ })).toHaveAttribute("aria-pressed", "true");
     await expect(page.getByRole("button", { name: /Favourite: Diary/ })).toHaveAttribute("aria-pressed", "false");
-    expect(await listOpenedFiles(page), "what was opened to be stored is put away").toEqual([]);
+    expect(
+      await evaluateAtVault(page, portal.vaultOrigin, listOpenedFiles, undefined),
+      "opened contents are deleted once they are stored",
+    ).toEqual([]);
     await openRecovery(page, "Diary");
     await showPicture(page, photographs.small);
     expect(await revealSecret(page)).toBe(`Dear ${sentinels.diary}`);
@@ -160,38 +172,43 @@ test("everything leaves as an archive, comes into another account, and a foreign
     ],
   };
   const file = path.join(folder, "bitwarden_export.json");
-  const itemList = page.getByRole("list", { name: "Items of the file" });
+  const itemList = page.getByRole("list", { name: "Entries in the file" });
 
-  await test.step("a foreign file is shown before it is stored, with what is wrong in it", async () => {
+  await test.step("a foreign file is shown before it is stored, with its problems", async () => {
     await writeFile(file, JSON.stringify(bitwardenExport));
     await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
-    await expect(page.getByRole("heading", { name: "3 items were read" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "3 entries found" })).toBeVisible();
     await expect(page.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
-    await expect(page.getByText("Empty one: is empty")).toBeVisible();
-    await expect(page.getByText("4: cannot be read")).toBeVisible();
-    await expect(page.getByText(/This portal makes no codes of them/)).toBeVisible();
-    await expect(itemOf(itemList, "Untitled")).toContainText("had no title");
+    await expect(page.getByText("Empty one: has only a title and was skipped")).toBeVisible();
+    await expect(page.getByText("4: was not understood and is imported as it is; check it")).toBeVisible();
+    await expect(page.getByText(/Anyone who opens that record has both the password and the codes/)).toBeVisible();
+    await expect(findItem(itemList, "Mail")).toContainText("Fields: User name, Password, Website, One-time code, Note");
+    await expect(findItem(itemList, "Untitled")).toContainText("had no title");
     await expectAccessible(page, "the items of a file");
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
-    await page.getByRole("button", { name: "Import 3 items" }).click();
+    await choosePicture(page, photographs.small);
+    await page.getByRole("button", { name: "Import 3 entries" }).click();
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
     await expect(
-      page.getByRole("list", { name: "Not everything in the file is stored" }).getByRole("listitem"),
-    ).toHaveText(["4: cannot be read"]);
+      page.getByRole("list", { name: "Some entries were not imported or need checking" }).getByRole("listitem"),
+    ).toHaveText([
+      "Empty one: has only a title and was skipped",
+      "4: was not understood and is imported as it is; check it",
+    ]);
     await expect(
       page.getByText(
-        /^bitwarden_export\.json holds your secrets in plain text\. Keep it until these entries are elsewhere\./,
+        /^“bitwarden_export\.json” contains unencrypted secrets\. Keep it until you have saved these entries elsewhere\./,
       ),
     ).toBeVisible();
     await expectAccessible(page, "an import that is done");
     await page.goto("/secrets"); // the list is read again
-    await openRecovery(page, "one-time");
+    await openRecovery(page, "Mail");
     await showPicture(page, photographs.small);
-    expect(await revealSecret(page)).toContain(sentinels.seed);
+    expect(await revealField(page, "Password")).toContain(sentinels.password);
+    expect(await revealField(page, "One-time code")).toMatch(/\d{3} \d{3}/);
   });
 
-  await test.step("the same file once more adds nothing", async () => {
+  await test.step("the same file again adds nothing", async () => {
     await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
@@ -201,7 +218,7 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await expect(page.getByRole("button", { name: /^More for/ })).toHaveCount(6);
   });
 
-  await test.step("what differs in it becomes a new version", async () => {
+  await test.step("a changed item becomes a new version", async () => {
     await writeFile(
       file,
       JSON.stringify({
@@ -215,25 +232,25 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
-    await expect(itemOf(itemList, "Mail")).toContainText("differs: becomes a new version");
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
-    await page.getByRole("button", { name: "Import 1 item" }).click();
+    await expect(findItem(itemList, "Mail")).toContainText("changed: saved as a new version");
+    await choosePicture(page, photographs.small);
+    await page.getByRole("button", { name: "Import 1 entry" }).click();
     await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
     await page.goto("/secrets");
-    const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" }).filter({ hasNotText: "one-time" });
+    const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" });
     await mail.getByRole("button", { name: /More for/ }).click();
     await page.getByRole("menuitem", { name: "History" }).click();
     await expect(page.getByRole("heading", { name: "Version 2" })).toBeVisible();
-    await page.getByRole("link", { name: "Show version 1" }).click();
+    await page.getByRole("link", { name: "Open version 1" }).click();
     await showPicture(page, photographs.small);
-    expect(await revealSecret(page)).toContain(sentinels.password);
+    expect(await revealField(page, "Password")).toContain(sentinels.password);
   });
 
-  await test.step("nothing of it was in any request, in clear or encoded", async () => {
-    const text = (name: string, value: string): Needle => ({ name, kind: "text", bytes: Buffer.from(value) });
+  await test.step("no secret was in any request, in clear or encoded", async () => {
+    const makeTextNeedle = (name: string, value: string): Needle => ({ name, kind: "text", bytes: Buffer.from(value) });
     const needles: Needle[] = [
-      ...Object.entries(sentinels).map(([name, value]) => text(name, value)),
-      text("an age identity", "AGE-SECRET-KEY-"),
+      ...Object.entries(sentinels).map(([name, value]) => makeTextNeedle(name, value)),
+      makeTextNeedle("an age identity", "AGE-SECRET-KEY-"),
       { name: "scan", kind: "runs", bytes: scanContent },
     ];
     const search = new ByteSearch(needles);
@@ -254,15 +271,13 @@ test("everything leaves as an archive, comes into another account, and a foreign
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Files of the origin that hold what was opened. */
-function listOpenedFiles(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const root = await navigator.storage.getDirectory();
-    const folder = await root.getDirectoryHandle("relicario-opened", { create: true });
-    const names: string[] = [];
-    for await (const name of folder.keys()) names.push(name);
-    return names;
-  });
+/** Files of the vault's origin that hold opened contents. */
+async function listOpenedFiles(): Promise<string[]> {
+  const root = await navigator.storage.getDirectory();
+  const folder = await root.getDirectoryHandle("relicario-opened", { create: true });
+  const names: string[] = [];
+  for await (const name of folder.keys()) names.push(name);
+  return names;
 }
 
 async function chooseFile(page: Page, file: string): Promise<void> {
@@ -270,10 +285,10 @@ async function chooseFile(page: Page, file: string): Promise<void> {
 }
 
 async function expectStored(page: Page, counts: string): Promise<void> {
-  await expect(page.getByRole("heading", { name: "The import is done" })).toBeFocused({ timeout: 120_000 });
+  await expect(page.getByRole("heading", { name: "Import finished" })).toBeFocused({ timeout: 120_000 });
   await expect(page.getByText(counts)).toBeVisible();
 }
 
-function itemOf(itemList: Locator, title: string): Locator {
+function findItem(itemList: Locator, title: string): Locator {
   return itemList.getByRole("listitem").filter({ hasText: title }).first();
 }

@@ -10,19 +10,17 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { readKitText, makeKit, openKit, type SavedKit } from "../pages/kit.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, protect, protectFile, row } from "../pages/secrets.ts";
+import { choosePicture, fillInField } from "../pages/picture-field.ts";
 import { hasGo, openKitWithAge } from "../support/age.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { runRelicarioOpen } from "../support/relicario-open.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
-test("kit: what was kept opens from a file on the disk, without network, portal or account", async ({
-  page,
-  browser,
-}) => {
+test("kit: secrets open from a file on the disk, without network, portal or account", async ({ page, browser }) => {
   test.setTimeout(480_000);
   const passphrase = `four words and ${createSentinel()}`;
-  const phrase = `legal winner ${createSentinel()} thank year`;
+  const seedPhrase = `legal winner ${createSentinel()} thank year`;
   const hostileSecret = {
     title: `</script><img src=x onerror="document.title='owned'"> ${createSentinel()}`,
     text: `<script>document.title = "owned"</script> ${createSentinel()}`,
@@ -33,7 +31,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     safeName: "__img src=x onerror=_document.title='owned'___gpj.exe",
     content: Buffer.from(`<script>alert(1)</script> ${createSentinel()}`),
   };
-  const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
+  const pictureCopy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   let kit: SavedKit = { file: "", sha256: "" };
   let commands = "";
@@ -55,7 +53,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   await test.step("a person makes a kit of all secrets on Safeguard", async () => {
     await signUp(page, newAccount());
     await protect(page, {
-      text: phrase,
+      text: seedPhrase,
       title: "Wallet",
       tags: ["paper"],
       image: { file: photographs.mountains, passphrase },
@@ -72,62 +70,67 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     });
   });
 
-  await test.step("its sheet fits one page of A4, and of Letter", async () => {
+  await test.step("the kit's sheet fits one page of A4, and of Letter", async () => {
     await page.evaluate(() => {
       window.print = () => undefined;
-    }); // the dialog, which ends the sheet
+    }); // without the print dialog, whose end removes the sheet
     for (const format of ["A4", "Letter"]) {
       await page.getByRole("button", { name: "Print the sheet" }).click();
       await expect(page.locator("[data-print]")).toContainText(kit.sha256.slice(0, 8));
       expect(countPages(await page.pdf({ format }))).toBe(1);
-      await expect(page.locator("[data-print]")).toHaveCount(0); // ended
+      await expect(page.locator("[data-print]")).toHaveCount(0); // removed
     }
   });
 
-  await test.step("it opens from the disk with a copy as messengers make them, and sends nothing", async () => {
+  await test.step("the kit opens from the disk with a messenger's copy, and sends nothing", async () => {
     const kitPage = await openOffline("en-GB", "light", 1280);
     await openKit(kitPage, photographs.sunset, passphrase);
-    await expect(kitPage.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", {
+    await expect(kitPage.getByRole("alert")).toContainText("Wrong picture or wrong passphrase", {
       timeout: 90_000,
     });
-    await openKit(kitPage, copy, passphrase);
-    expect(await readKitText(kitPage, "Wallet")).toBe(phrase);
+    await openKit(kitPage, pictureCopy, passphrase);
+    expect(await readKitText(kitPage, "Wallet")).toBe(seedPhrase);
     expect(await readKitText(kitPage, hostileSecret.title)).toBe(hostileSecret.text);
-    await expect(kitPage).toHaveTitle("Kit for opening secrets");
-    const [download] = await Promise.all([
+    await expect(kitPage).toHaveTitle("Recovery kit");
+    const [textDownload] = await Promise.all([
       kitPage.waitForEvent("download"),
       kitPage.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click(),
     ]);
-    expect(await readFile(await download.path(), "utf8")).toBe(phrase);
-    const deed = kitPage.getByRole("article").filter({ has: kitPage.getByRole("heading", { name: file.title }) });
-    await expect(deed.getByText(file.name, { exact: true })).toBeVisible();
-    const [saved] = await Promise.all([
+    expect(await readFile(await textDownload.path(), "utf8")).toBe(seedPhrase);
+    const deedArticle = kitPage
+      .getByRole("article")
+      .filter({ has: kitPage.getByRole("heading", { name: file.title }) });
+    await expect(deedArticle.getByText(file.name, { exact: true })).toBeVisible();
+    const [fileDownload] = await Promise.all([
       kitPage.waitForEvent("download"),
-      deed.getByRole("button", { name: "Save as a file" }).click(),
+      deedArticle.getByRole("button", { name: "Save as a file" }).click(),
     ]);
-    expect([saved.suggestedFilename(), await readFile(await saved.path())]).toEqual([file.safeName, file.content]);
+    expect([fileDownload.suggestedFilename(), await readFile(await fileDownload.path())]).toEqual([
+      file.safeName,
+      file.content,
+    ]);
     await kitPage.getByRole("heading", { name: "Without this page" }).click();
     commands = (await kitPage.locator("details pre").nth(1).textContent()) ?? "";
     expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
-    await kitPage.getByRole("button", { name: "Put away" }).click();
-    await expect(kitPage.getByText(phrase)).toHaveCount(0);
+    await kitPage.getByRole("button", { name: "Close" }).click();
+    await expect(kitPage.getByText(seedPhrase)).toHaveCount(0);
     await kitPage.context().close();
   });
 
-  await test.step("in Spanish, in the dark, on a small phone, by keyboard alone", async () => {
+  await test.step("in Spanish, dark, on a small phone, by keyboard only", async () => {
     const kitPage = await openOffline("es-ES", "dark", 320);
-    await expect(kitPage.getByRole("heading", { level: 1, name: "Kit para abrir secretos" })).toBeVisible();
+    await expect(kitPage.getByRole("heading", { level: 1, name: "Kit de recuperación" })).toBeVisible();
     expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
     expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await kitPage.getByLabel("Imagen", { exact: true }).setInputFiles(copy);
+    await kitPage.getByLabel("Imagen", { exact: true }).setInputFiles(pictureCopy);
     await kitPage.getByLabel("Imagen", { exact: true }).focus();
     await kitPage.keyboard.press("Tab");
     await kitPage.keyboard.type(passphrase);
     await kitPage.keyboard.press("Enter");
-    await expect(kitPage.getByRole("heading", { name: "3 secretos están abiertos" })).toBeFocused({ timeout: 90_000 });
+    await expect(kitPage.getByRole("heading", { name: "3 secretos abiertos" })).toBeFocused({ timeout: 90_000 });
     await kitPage.keyboard.press("Tab");
     await kitPage.keyboard.press("Enter");
-    await expect(kitPage.locator("pre", { hasText: phrase })).toBeVisible();
+    await expect(kitPage.locator("pre", { hasText: seedPhrase })).toBeVisible();
     await kitPage.getByRole("button", { name: "English" }).click();
     await expect(kitPage.getByRole("button", { name: "Hide" })).toBeVisible();
     expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
@@ -135,15 +138,15 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     expect(observed.filter((address) => !address.startsWith("file:") && !address.startsWith("blob:"))).toEqual([]);
   });
 
-  await test.step("it opens by the command line, and with the plain age", async () => {
-    await writeFile(path.join(folder, "copy.jpg"), copy.buffer);
+  await test.step("the kit opens by the command line, and with age itself", async () => {
+    await writeFile(path.join(folder, "copy.jpg"), pictureCopy.buffer);
     const result = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], {
       folder,
       input: `${passphrase}\n`,
     });
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout).toContain("“Wallet”: secret.txt");
-    expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(phrase);
+    expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(seedPhrase);
     expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostileSecret.text);
     expect(await readFile(path.join(folder, file.safeName))).toEqual(file.content);
     const { stdout: identity } = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], {
@@ -152,7 +155,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     });
     const { plain, tool } = await openKitWithAge(kit.file, identity, commands, 1);
     expect(tool).toBe((await hasGo()) ? "age" : "typage");
-    expect(plain.toString("utf8")).toBe(phrase);
+    expect(plain.toString("utf8")).toBe(seedPhrase);
     const wrongPassphrase = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], {
       folder,
       input: "another",
@@ -172,21 +175,21 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
       .click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await page.getByRole("button", { name: "Open and change" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
-    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+    await choosePicture(page, photographs.mountains);
+    await fillInField(page, "Passphrase, if the picture has one", passphrase);
     await page.getByRole("button", { name: "Open", exact: true }).click();
     await page.getByRole("textbox", { name: "Your secret" }).fill("another phrase", { timeout: 90_000 });
     await page.getByRole("button", { name: "Save changes" }).click();
     await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
     await navigateInApp(page, "/safeguard");
     await expect(
-      page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet."),
+      page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since then: Wallet."),
     ).toBeVisible({ timeout: 60_000 });
   });
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Pages of a PDF as Chromium writes it: its page objects stand uncompressed. */
+/** Pages of a PDF as Chromium writes it: its page objects are uncompressed. */
 function countPages(pdf: Buffer): number {
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }

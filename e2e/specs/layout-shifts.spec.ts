@@ -12,9 +12,9 @@ interface Size {
 const wide: Size = { width: 1280, height: 900 };
 const narrow: Size = { width: 360, height: 740 };
 const bothSizes: readonly Size[] = [wide, narrow];
-/** What looks different while nothing is kept yet, and while the device is locked. */
+/** Screens that differ while the account is empty and while the device is locked. */
 const stateDependentPaths = ["/home", "/secrets", "/settings/data"];
-/** What shows most that comes one after the other. */
+/** Screens with most parts that load one after another. */
 const defaultPaths = [
   ...stateDependentPaths,
   "/edit-secret/:id",
@@ -26,10 +26,10 @@ const defaultPaths = [
 const isCompleteRun = process.env["RELICARIO_TESTS"] === "all";
 
 /**
- * Each is loaded anew, since what is in the cache comes at once. That takes a second or two, so
- * only `npm run test:all` takes all of them.
+ * Reloads each screen, because cached data arrives at once. A reload takes a second or two, so only
+ * `npm run test:all` reloads all screens.
  */
-test("nothing on a screen jumps while the screen comes", async ({ page }) => {
+test("nothing on a screen shifts while it loads", async ({ page }) => {
   test.setTimeout(900_000);
   const checkPaths = async (paths: readonly string[], state: string, sizes: readonly Size[]) => {
     for (const size of sizes) {

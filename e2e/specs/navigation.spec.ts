@@ -4,15 +4,14 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
-const pathOf = (page: Page) => new URL(page.url()).pathname;
-const scrollOffset = (page: Page) => page.evaluate(() => window.scrollY);
-/** As by the browser's own button. */
+const getPath = (page: Page) => new URL(page.url()).pathname;
+const getScrollOffset = (page: Page) => page.evaluate(() => window.scrollY);
 const goBack = (page: Page) =>
   page.evaluate(() => {
     history.back();
   });
 
-test("every change of route names the window, begins at the new screen, and finds its place again on the way back", async ({
+test("every change of route sets the title, starts at the top of the new screen, and restores the scroll position on the way back", async ({
   page,
 }) => {
   await page.setViewportSize({ width: 1000, height: 320 });
@@ -31,32 +30,32 @@ test("every change of route names the window, begins at the new screen, and find
     await page.getByRole("link", { name: "Secrets", exact: true }).first().click();
     await expect(heading(page, "Secrets")).toBeFocused();
     await expect(page).toHaveTitle("Secrets · Relicario");
-    expect(await scrollOffset(page)).toBe(0);
+    expect(await getScrollOffset(page)).toBe(0);
   });
 
-  await test.step("the keyboard goes on from there", async () => {
+  await test.step("the keyboard continues from the heading", async () => {
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.querySelector("main")?.contains(document.activeElement))).toBe(true);
   });
 
-  await test.step("back is where it was left", async () => {
+  await test.step("going back restores the position", async () => {
     await goBack(page);
     await expect(heading(page, /^Hello/)).toBeFocused();
     await expect(page).toHaveTitle(/^Hello.* · Relicario$/);
-    await expect.poll(() => scrollOffset(page)).toBe(240);
+    await expect.poll(() => getScrollOffset(page)).toBe(240);
     await page.goForward();
     await expect(heading(page, "Secrets")).toBeFocused();
     await goBack(page);
-    await expect.poll(() => scrollOffset(page)).toBe(240);
+    await expect.poll(() => getScrollOffset(page)).toBe(240);
   });
 
-  await test.step("a page that is loaded anew, too", async () => {
+  await test.step("a reload restores the position", async () => {
     await page.reload();
     await expect(heading(page, /^Hello/)).toBeVisible();
-    await expect.poll(() => scrollOffset(page)).toBe(240);
+    await expect.poll(() => getScrollOffset(page)).toBe(240);
   });
 
-  await test.step("a screen of the host's own as well, and sub-pages of a remote", async () => {
+  await test.step("screens of the host and sub-pages of a remote do the same", async () => {
     await page.getByRole("link", { name: "Help" }).click();
     await expect(heading(page, "Help")).toBeFocused();
     await expect(page).toHaveTitle("Help · Relicario");
@@ -75,18 +74,18 @@ test("every change of route names the window, begins at the new screen, and find
     await page.getByLabel("Your secret").fill("correct horse battery staple");
 
     await goBack(page);
-    const question = page.getByRole("alertdialog");
-    await expect(question).toBeVisible();
-    await expect.poll(() => pathOf(page)).toBe("/add-secret");
-    await question.getByRole("button", { name: "Stay" }).click();
-    await expect(question).toBeHidden();
+    const leaveDialog = page.getByRole("alertdialog");
+    await expect(leaveDialog).toBeVisible();
+    await expect.poll(() => getPath(page)).toBe("/add-secret");
+    await leaveDialog.getByRole("button", { name: "Stay" }).click();
+    await expect(leaveDialog).toBeHidden();
     await expect(page.getByLabel("Your secret")).toHaveValue("correct horse battery staple");
-    expect(pathOf(page)).toBe("/add-secret");
+    expect(getPath(page)).toBe("/add-secret");
 
     await goBack(page);
-    await question.getByRole("button", { name: "Leave" }).click();
+    await leaveDialog.getByRole("button", { name: "Leave" }).click();
     await expect(heading(page, /^Hello/)).toBeFocused();
-    expect(pathOf(page)).toBe("/home");
+    expect(getPath(page)).toBe("/home");
   });
 
   await test.step("the menu of a small screen leads to the heading of the next", async () => {
@@ -97,14 +96,14 @@ test("every change of route names the window, begins at the new screen, and find
   });
 });
 
-test("links that were looked at leave nothing of their workers in the page", async ({ page }) => {
+test("previewed links leave nothing of their workers in the page", async ({ page }) => {
   await signUp(page, newAccount());
   const devtools = await page.context().newCDPSession(page);
-  const listeners = async (): Promise<number> => {
+  const countListeners = async (): Promise<number> => {
     await devtools.send("HeapProfiler.collectGarbage");
     return (await devtools.send("Memory.getDOMCounters")).jsEventListeners;
   };
-  const navigateInApp = async (to: string, name: string) => {
+  const navigateTo = async (to: string, name: string) => {
     await page.evaluate((address) => {
       history.pushState(null, "", address);
       dispatchEvent(new PopStateEvent("popstate"));
@@ -113,15 +112,15 @@ test("links that were looked at leave nothing of their workers in the page", asy
   };
   const visitLink = async (times: number) => {
     for (let time = 0; time < times; time += 1) {
-      await navigateInApp(`/shared/${"A".repeat(22)}`, "Something was shared with you");
+      await navigateTo(`/shared/${"A".repeat(22)}`, "Someone shared a secret with you");
       // its worker answered
       await expect(page.getByRole("heading", { level: 2, name: "Open the link again" })).toBeVisible();
-      await navigateInApp("/help", "Help");
+      await navigateTo("/help", "Help");
     }
   };
 
-  await visitLink(2); // what is there once, from the first time on
-  const listenersBefore = await listeners();
+  await visitLink(2); // what stays after the first time
+  const listenersBefore = await countListeners();
   await visitLink(8);
-  await expect.poll(listeners).toBeLessThanOrEqual(listenersBefore + 2);
+  await expect.poll(countListeners).toBeLessThanOrEqual(listenersBefore + 2);
 });

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expectHome, newAccount, signInByHand, signOut, signUpByHand } from "../pages/account.ts";
 import {
   answerDeviceQuestion,
+  answerMarkQuestion,
   downloadFile,
   drawFrame,
   openList,
@@ -15,7 +16,8 @@ import {
   saveAsAgeFile,
   showPicture,
 } from "../pages/secrets.ts";
-import { openWithTypage, seedOf } from "../support/age.ts";
+import { pictureField } from "../pages/picture-field.ts";
+import { openWithTypage, decodeIdentity } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
 import { badPictures } from "../support/bad-pictures.ts";
@@ -25,7 +27,7 @@ import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
-test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({
+test("protect-and-recover: a phrase is recovered with copies of its picture, and no one else learns anything", async ({
   portal,
   dataFolder,
 }) => {
@@ -67,7 +69,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     });
   }
 
-  await test.step("another photograph does not, and says so kindly; the next one may be the right one", async () => {
+  await test.step("another photograph is refused, and the right one opens it next", async () => {
     await openRecovery(page, title);
     await showPicture(page, photographs.sunset);
     await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
@@ -79,18 +81,24 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await openRecovery(page, title);
     await showPicture(page, badPictures.gif);
     await expect(page.getByRole("alert")).toContainText(
-      "This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.",
+      "This GIF file can't be read here. Save the picture as JPEG or PNG, and choose that copy.",
     );
-    await showPicture(page, badPictures.cut);
+    await showPicture(page, badPictures.broken);
     await expect(page.getByRole("alert")).toContainText("This picture is damaged or incomplete.");
   });
 
-  await test.step("a scan of the picture on a sheet opens it once the frame is drawn", async () => {
+  await test.step("half of the file opens the secret, when its first scans hold the whole picture", async () => {
+    await openRecovery(page, title);
+    await showPicture(page, badPictures.cut);
+    expect(await revealSecret(page)).toBe(phrase);
+  });
+
+  await test.step("a scan of the picture on a sheet opens the secret once the frame is drawn", async () => {
     await openRecovery(page, title);
     await showPicture(page, await placeOnSheet(photographs.mountains));
     await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
     await drawFrame(page, { left: 0.125, top: 300 / 1450, right: 0.75, bottom: 1050 / 1450 });
-    await page.getByRole("button", { name: "Search in this frame" }).click();
+    await pictureField(page).getByRole("button", { name: "Search in the frame" }).click();
     expect(await revealSecret(page)).toBe(phrase);
   });
 
@@ -121,7 +129,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     );
     await openRecovery(page, secondSecret.title);
     await showPicture(page, photographs.friends, `${secondSecret.passphrase}x`);
-    await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", {
+    await expect(page.getByRole("alert")).toContainText("Wrong picture or wrong passphrase", {
       timeout: 90_000,
     });
     await showPicture(page, await pictureCopies["half the size"](photographs.friends), secondSecret.passphrase);
@@ -142,10 +150,13 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await expect(otherPage.getByText(title)).toBeHidden();
     await otherPage.getByRole("link", { name: "Unlock with your picture" }).click();
     await showPicture(otherPage, await pictureCopies["JPEG quality 60"](photographs.mountains));
-    await answerDeviceQuestion(otherPage, "A shared computer");
+    await answerMarkQuestion(otherPage, "No, it is not mine");
+    await expect(otherPage.getByText(/keeps nothing of the account that was found/)).toBeVisible();
+    await showPicture(otherPage, await pictureCopies["JPEG quality 60"](photographs.mountains));
+    await answerDeviceQuestion(otherPage, "A shared device");
     await expect(row(otherPage, title)).toBeVisible();
     await expect(row(otherPage, secondSecret.title)).toBeVisible();
-    // no reload: a shared computer keeps its keys in memory alone
+    // no reload: a shared computer keeps its keys only in memory
     await row(otherPage, title).getByRole("link", { name: title }).click();
     await showPicture(otherPage, await pictureCopies["JPEG quality 60"](photographs.mountains));
     expect(await revealSecret(otherPage)).toBe(phrase);
@@ -168,7 +179,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
       bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
     }));
     const [identityLine = ""] = /^AGE-SECRET-KEY-PQ-1\w+$/m.exec(contentIdentity) ?? [];
-    const seed = seedOf(contentIdentity);
+    const seed = decodeIdentity(contentIdentity);
     expect([identityLine.length > 60, seed.length]).toEqual([true, 32]);
     needles.push({ name: "identity of the content", kind: "text", bytes: Buffer.from(identityLine) });
     needles.push({ name: "seed of the content's identity", kind: "text", bytes: seed });
@@ -179,12 +190,12 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     }
     const search = new ByteSearch(needles);
 
-    const rows = await dumpDatabase(portal);
+    const databaseRows = await dumpDatabase(portal);
     const stoppedProcesses = ["service", "identity", "database"] as const;
-    // all of the write-ahead log is on disk then
+    // writes all of the write-ahead log to disk
     for (const name of stoppedProcesses) await portal.processes.stop(name);
-    expect(rows.length).toBeGreaterThan(1_000);
-    expect(search.search(rows, "rows of the database")).toEqual([]);
+    expect(databaseRows.length).toBeGreaterThan(1_000);
+    expect(search.search(databaseRows, "rows of the database")).toEqual([]);
 
     const folderResult = await search.searchFolder(dataFolder);
     for (const name of stoppedProcesses.toReversed()) await portal.processes.start(name);
@@ -195,7 +206,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     expect(search.search(proxy.readSent(), "requests")).toEqual([]);
     expect([...foreignOrigins]).toEqual([]);
 
-    // Planted ones, text and picture, are found: the search above can fail.
+    // Planted needles, text and picture, are found, so the search above can fail.
     proxy.plant(Buffer.from(JSON.stringify({ title: Buffer.from(`.${title}`).toString("base64url") })));
     proxy.plant(
       Buffer.from(

@@ -2,6 +2,7 @@ import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
+import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
 import { runSql } from "../support/database.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -20,11 +21,11 @@ async function requestAccountReset(page: Page, account: Account): Promise<void> 
   await page.getByRole("link", { name: "Reset my account (secrets will be lost)" }).click();
   await expect(page.getByRole("link", { name: "I have a copy" })).toBeVisible();
   await page.getByRole("checkbox", { name: /I give up everything/ }).check();
-  await withFreshSignIn(page, "Sign in again and ask for it", account);
+  await withFreshSignIn(page, "Sign in again and request the reset", account);
   await expect(page.getByRole("heading", { name: /^Your account can be reset from/ })).toBeVisible();
 }
 
-test("start anew: another device sees it and objects; asked again and not objected to, the account begins anew", async ({
+test("reset: another device sees the request and objects; requested again without objection, the account is reset", async ({
   page,
   browser,
   portal,
@@ -44,29 +45,33 @@ test("start anew: another device sees it and objects; asked again and not object
   const otherPage = await otherContext.newPage();
   await signIn(otherPage, account);
 
-  await test.step("whoever lost everything asks, after the ways that still exist and a fresh sign-in", async () => {
+  await test.step("a user who lost everything requests the reset, after seeing the ways that still exist, with a fresh sign-in", async () => {
     await requestAccountReset(otherPage, account);
   });
 
-  await test.step("the device that is still open shows it on Home, and objects: nothing has changed", async () => {
+  await test.step("the device that is still unlocked shows the request on Home, and objects: nothing changes", async () => {
     await page.goto("/home");
     await expect(page.getByText("Someone asked to reset this account", { exact: true })).toBeVisible();
-    await page.getByRole("button", { name: "This was not me: object" }).click();
-    await expect(page.getByRole("button", { name: "This was not me: object" })).toBeHidden();
+    await page.getByRole("button", { name: "This was not me: stop the reset" }).click();
+    await expect(page.getByRole("button", { name: "This was not me: stop the reset" })).toBeHidden();
     await page.goto("/secrets");
     await expect(row(page, titleBefore)).toBeVisible();
     await otherPage.reload();
-    await expect(otherPage.getByText(/^Someone objected on/)).toBeVisible();
+    await expect(otherPage.getByText(/^Someone stopped it on/)).toBeVisible();
   });
 
-  await test.step("asked again, and the wait is over: a new picture and a fresh sign-in begin anew", async () => {
+  await test.step("requested again, after the wait: a new picture and a fresh sign-in reset the account", async () => {
     await requestAccountReset(otherPage, account);
     await runSql(portal, "update start_anews set ready_at = now()"); // seven days later
     await otherPage.reload();
-    await expect(otherPage.getByRole("region", { name: "Reset my account" })).toBeVisible();
-    await otherPage.getByLabel("Picture file").setInputFiles(photographs.small);
-    await expect(otherPage.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
-    await otherPage.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await expect(otherPage.getByRole("region", { name: "Choose the new picture" })).toBeVisible();
+    await choosePicture(otherPage, photographs.small);
+    await expect(pictureField(otherPage).getByText("This picture has enough detail")).toBeVisible({ timeout: 60_000 });
+    await changeInput(otherPage, () =>
+      pictureField(otherPage)
+        .getByRole("checkbox", { name: /Continue without a passphrase/ })
+        .check(),
+    );
     await withFreshSignIn(otherPage, "Sign in again and reset", account);
     await expect(otherPage.getByText(/^This account was reset on/)).toBeVisible({ timeout: 90_000 });
     await answerDeviceQuestion(otherPage, "My own device");
@@ -80,13 +85,13 @@ test("start anew: another device sees it and objects; asked again and not object
     await expect(row(otherPage, titleAfter)).toBeVisible();
   });
 
-  await test.step("the device of before says what happened, and opens with the new picture", async () => {
+  await test.step("the earlier device says what happened, and opens with the new picture", async () => {
     await page.goto("/home");
     await expect(page.getByText(/^This account was reset on/)).toBeVisible();
     await expect(page.getByText(titleBefore)).toBeHidden();
     await page.goto("/start-anew");
     await page.getByRole("link", { name: "Unlock with the new picture" }).click();
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await choosePicture(page, photographs.small);
     await page.getByRole("button", { name: "Unlock", exact: true }).click();
     await expect(page).toHaveURL(/\/home$/, { timeout: 60_000 });
     await page.goto("/secrets");

@@ -1,46 +1,36 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { navigateInApp } from "../pages/navigation.ts";
+import { openOpeners, submitPicture } from "../pages/openers.ts";
 import { answerDeviceQuestion, openRecovery, protect, revealSecret, row } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
-async function submitPicture(page: Page, button: string): Promise<void> {
-  await page.getByLabel("Picture file").setInputFiles(photographs.small);
-  await page.getByRole("button", { name: button, exact: true }).click();
-}
-
-async function openOpeners(page: Page): Promise<void> {
-  await navigateInApp(page, "/openers");
-  await expect(page.getByRole("region", { name: "Ways to open" })).toBeVisible();
-}
-
 async function prepareRotation(page: Page): Promise<void> {
   await openOpeners(page);
   await page.getByRole("button", { name: "I lost a device" }).click();
   await page.getByRole("button", { name: "Continue" }).click();
-  await submitPicture(page, "Show this one");
-  await expect(page.getByRole("button", { name: "Make the new key" })).toBeVisible({ timeout: 90_000 });
+  await submitPicture(page, "Use this one");
+  await expect(page.getByRole("button", { name: "Replace my keys" })).toBeVisible({ timeout: 90_000 });
 }
 
-/** Resolves at the call of the service with that number, from now on. */
+/** Resolves when the page makes its `number`th call to the service, counted from now on. */
 function waitForCall(page: Page, number: number): Promise<void> {
-  let calls = 0;
+  let callCount = 0;
   return new Promise((resolve) => {
     page.on("request", (request) => {
-      if (new URL(request.url()).pathname.startsWith("/api/") && ++calls === number) resolve();
+      if (new URL(request.url()).pathname.startsWith("/api/") && ++callCount === number) resolve();
     });
   });
 }
 
 async function rotateKey(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Make the new key" }).click();
-  await expect(page.getByText("Your account has a new key")).toBeVisible({ timeout: 120_000 });
+  await page.getByRole("button", { name: "Replace my keys" }).click();
+  await expect(page.getByText("Your keys are replaced")).toBeVisible({ timeout: 120_000 });
 }
 
-test("rotation: a lost device shows no titles any more, and everything opens by what was shown, though the tab was closed on the way", async ({
+test("rotation: a lost device shows no titles, and everything opens with the presented picture, although the tab was closed on the way", async ({
   page: firstPage,
   browser,
   portal,
@@ -53,7 +43,7 @@ test("rotation: a lost device shows no titles any more, and everything opens by 
   ] as const;
   const lostDevicePage = await (await browser.newContext({ baseURL: portal.origin, locale: "en-GB" })).newPage();
 
-  await test.step("an account that is unlocked on a second device", async () => {
+  await test.step("an account is unlocked on a second device", async () => {
     await signUp(firstPage, account);
     await protect(firstPage, { ...secrets[0], tags: [], image: { file: photographs.small, passphrase: null } });
     await answerDeviceQuestion(firstPage, "My own device");
@@ -65,24 +55,24 @@ test("rotation: a lost device shows no titles any more, and everything opens by 
     for (const { title } of secrets) await expect(row(lostDevicePage, title)).toBeVisible({ timeout: 60_000 });
   });
 
-  const call = 1 + Math.floor(Math.random() * 8);
-  await test.step(`the second one is lost: the first one shows the picture, and its tab is closed at call ${String(call)}`, async () => {
+  const callNumber = 1 + Math.floor(Math.random() * 8);
+  await test.step(`the second one is lost: the first one shows the picture, and its tab is closed at call ${String(callNumber)}`, async () => {
     await prepareRotation(firstPage);
-    const callReached = waitForCall(firstPage, call);
-    await firstPage.getByRole("button", { name: "Make the new key" }).click();
+    const callReached = waitForCall(firstPage, callNumber);
+    await firstPage.getByRole("button", { name: "Replace my keys" }).click();
     // with fewer calls nothing is left to close
-    await Promise.race([callReached, firstPage.getByText("Your account has a new key").waitFor({ timeout: 120_000 })]);
+    await Promise.race([callReached, firstPage.getByText("Your keys are replaced").waitFor({ timeout: 120_000 })]);
     await firstPage.close();
   });
 
   const page = await firstPage.context().newPage();
-  await test.step("another tab goes on: the account gets a new key, and everything opens", async () => {
+  await test.step("another tab continues: the account gets a new key, and everything opens", async () => {
     await page.goto("/secrets");
-    // Once the switch took place a page that did not live to keep the new key is locked, as any
+    // After the switch a page that was closed before it saved the new key is locked, as any
     // other device.
-    const locked = page.getByText("This device is locked");
-    await expect(locked.or(row(page, secrets[0].title))).toBeVisible({ timeout: 60_000 });
-    if (await locked.isVisible()) {
+    const lockedNotice = page.getByText("This device is locked");
+    await expect(lockedNotice.or(row(page, secrets[0].title))).toBeVisible({ timeout: 60_000 });
+    if (await lockedNotice.isVisible()) {
       await page.getByRole("link", { name: "Unlock with your picture" }).click();
       await submitPicture(page, "Unlock");
     }
@@ -93,7 +83,7 @@ test("rotation: a lost device shows no titles any more, and everything opens by 
     await expect(page.getByRole("region", { name: "Ways to open" })).toBeVisible();
     for (const { title, text } of secrets) {
       await openRecovery(page, title);
-      await submitPicture(page, "Recover");
+      await submitPicture(page, "Open");
       expect(await revealSecret(page)).toBe(text);
     }
   });
@@ -106,18 +96,15 @@ test("rotation: a lost device shows no titles any more, and everything opens by 
   });
 });
 
-/**
- * Pairs of rounds of each account: more of them would meet the limit of pictures that are shown in
- * a few minutes.
- */
-const [accounts, pairs] = process.env["RELICARIO_TESTS"] === "all" ? [2, 5] : [1, 1];
+/** More pairs for an account would meet the limit of presented pictures. */
+const [accountCount, pairCount] = process.env["RELICARIO_TESTS"] === "all" ? [2, 5] : [1, 1];
 
-for (let account = 1; account <= accounts; account++)
-  test(`rotation: killed at a random call, with its tab and with the service, it ends in one account by going on (${String(account)} of ${String(accounts)})`, async ({
+for (let account = 1; account <= accountCount; account++)
+  test(`rotation: interrupted at a random call, by its tab or by the service, it is completed by rotating again (${String(account)} of ${String(accountCount)})`, async ({
     page: firstPage,
     portal,
   }) => {
-    test.setTimeout(120_000 + pairs * 240_000);
+    test.setTimeout(120_000 + pairCount * 240_000);
     const secrets = Array.from({ length: 4 }, () => ({
       title: `Kept ${createSentinel()}`,
       text: `text ${createSentinel()}`,
@@ -131,38 +118,38 @@ for (let account = 1; account <= accounts; account++)
       });
       if (index === 0) await answerDeviceQuestion(firstPage, "My own device");
     }
-    let total = 0;
-    await test.step("as a measure, one that nobody kills", async () => {
+    let totalCallCount = 0;
+    await test.step("an uninterrupted rotation is counted", async () => {
       await prepareRotation(firstPage);
       firstPage.on("request", (request) => {
-        if (new URL(request.url()).pathname.startsWith("/api/")) total += 1;
+        if (new URL(request.url()).pathname.startsWith("/api/")) totalCallCount += 1;
       });
       await rotateKey(firstPage);
-      expect(total).toBeGreaterThan(3);
+      expect(totalCallCount).toBeGreaterThan(3);
       await firstPage.close();
     });
 
-    for (let round = 0; round < 2 * pairs; round++) {
+    for (let round = 0; round < 2 * pairCount; round++) {
       const victim = round % 2 === 0 ? "the tab" : "the service";
-      const call = 1 + Math.floor(Math.random() * total);
-      await test.step(`${victim} at call ${String(call)} of ${String(total)}`, async () => {
+      const callNumber = 1 + Math.floor(Math.random() * totalCallCount);
+      await test.step(`${victim} at call ${String(callNumber)} of ${String(totalCallCount)}`, async () => {
         const page = await firstPage.context().newPage();
         await prepareRotation(page);
-        const callReached = waitForCall(page, call);
-        await page.getByRole("button", { name: "Make the new key" }).click();
-        // With fewer calls than the measure had there is nothing left to kill.
-        await Promise.race([callReached, page.getByText("Your account has a new key").waitFor({ timeout: 120_000 })]);
+        const callReached = waitForCall(page, callNumber);
+        await page.getByRole("button", { name: "Replace my keys" }).click();
+        // With fewer calls than counted there is nothing left to interrupt.
+        await Promise.race([callReached, page.getByText("Your keys are replaced").waitFor({ timeout: 120_000 })]);
         if (victim === "the service") await portal.processes.kill("service");
         await page.close();
         if (victim === "the service") await portal.processes.start("service");
 
         const nextPage = await firstPage.context().newPage();
         await nextPage.goto("/secrets");
-        // Once the switch took place a page that did not live to keep the new key is locked, as any
+        // After the switch a page that was closed before it saved the new key is locked, as any
         // other device.
-        const locked = nextPage.getByText("This device is locked");
-        await expect(locked.or(row(nextPage, secrets[0]?.title ?? ""))).toBeVisible({ timeout: 60_000 });
-        if (await locked.isVisible()) {
+        const lockedNotice = nextPage.getByText("This device is locked");
+        await expect(lockedNotice.or(row(nextPage, secrets[0]?.title ?? ""))).toBeVisible({ timeout: 60_000 });
+        if (await lockedNotice.isVisible()) {
           await nextPage.getByRole("link", { name: "Unlock with your picture" }).click();
           await submitPicture(nextPage, "Unlock");
         }
@@ -171,7 +158,7 @@ for (let account = 1; account <= accounts; account++)
         await rotateKey(nextPage);
         const { title, text } = secrets[round % secrets.length] ?? { title: "", text: "" };
         await openRecovery(nextPage, title);
-        await submitPicture(nextPage, "Recover");
+        await submitPicture(nextPage, "Open");
         expect(await revealSecret(nextPage)).toBe(text);
         await nextPage.close();
       });

@@ -6,7 +6,8 @@ import { chromium, type BrowserContext, type BrowserContextOptions, type Page } 
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
-import { chromiumArguments } from "../support/browser.ts";
+import { choosePicture } from "../pages/picture-field.ts";
+import { createStoryLaunchOptions } from "../support/browser.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { disableTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
@@ -16,39 +17,42 @@ import { createSentinel } from "../support/sentinel.ts";
 const mebibytes = 64;
 const waitOptions = { timeout: 120_000 };
 
-/** Asks for something, on a page that has shown a picture since load; gives the link. */
+/** Returns its link. */
 async function createRequest(page: Page, title: string, note: string): Promise<string> {
   await page.goto("/ask-for-secret");
   await page.getByLabel("What do you need?").fill(title);
-  await page.getByLabel(/What for\?/).fill(note);
-  await page.getByLabel("Who asks?").fill("Ana of the second floor");
-  await page.getByRole("button", { name: "Make the link" }).click();
-  const panel = page.getByRole("group", { name: /Show one of your pictures/ });
-  await panel.getByLabel("Picture file").setInputFiles(photographs.small);
-  await panel.getByRole("button", { name: "Make the link" }).click();
-  const link = page.getByLabel("The link", { exact: true });
-  await expect(link).toBeVisible(waitOptions);
-  return (await link.textContent()) ?? "";
+  await page.getByLabel(/What is it for\?/).fill(note);
+  await page.getByLabel("Your name").fill("Ana of the second floor");
+  await page.getByRole("button", { name: "Create link" }).click();
+  const panel = page.getByRole("group", { name: /Choose one of your pictures/ });
+  await choosePicture(panel, photographs.small);
+  await panel.getByRole("button", { name: "Create link" }).click();
+  const linkField = page.getByLabel("Link", { exact: true });
+  await expect(linkField).toBeVisible(waitOptions);
+  return (await linkField.textContent()) ?? "";
 }
 
-/** Opens what came, with a picture. */
 async function openAnswer(page: Page, title: string): Promise<void> {
   await page.goto("/asked-for");
   const card = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title }) });
-  await expect(card.getByText("Something came")).toBeVisible();
-  await card.getByRole("button", { name: "Open what came" }).click();
-  await card.getByLabel("Picture file").setInputFiles(photographs.small);
+  await expect(card.getByText(/^Answered on /)).toBeVisible();
+  await card.getByRole("button", { name: "Open the answer" }).click();
+  await choosePicture(card, photographs.small);
   await card
-    .getByRole("group", { name: /Show one of your pictures/ })
-    .getByRole("button", { name: "Open what came" })
+    .getByRole("group", { name: /Choose one of your pictures/ })
+    .getByRole("button", { name: "Open the answer" })
     .click();
-  await expect(card.getByRole("group", { name: "What came" })).toBeVisible(waitOptions);
+  await expect(card.getByRole("group", { name: "Answer" })).toBeVisible(waitOptions);
 }
 
-const readReceipt = (page: Page, name: string): Promise<string[]> =>
-  page.getByRole("list", { name }).getByRole("listitem").allTextContents();
+/** Numbers of the words, which are the same in every language. */
+async function readReceipt(page: Page, name: string): Promise<string[]> {
+  const items = page.getByRole("list", { name }).getByRole("listitem");
+  await expect(items).toHaveText(Array.from({ length: 8 }, () => /^[\p{L}]+ \d+$/u));
+  return (await items.allTextContents()).map((text) => text.split(" ")[1] ?? "");
+}
 
-test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({
+test("secret-request: a visitor without an account answers with a text, and with an interrupted file", async ({
   portal,
   planted,
 }) => {
@@ -64,7 +68,7 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     },
   ): Promise<Page> => {
     const context = await chromium.launchPersistentContext(path.join(folder, name), {
-      ...chromiumArguments(),
+      ...createStoryLaunchOptions(),
       baseURL: portal.origin,
       ...contextOptions,
       acceptDownloads: true,
@@ -73,17 +77,21 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     const page = context.pages()[0] ?? (await context.newPage());
     await disableTours(page);
     await page.addInitScript(() => {
-      Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
+      Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
     });
     return page;
   };
-  const [title, note, answer] = [`Title ${createSentinel()}`, `Note ${createSentinel()}`, `Answer ${createSentinel()}`];
+  const [title, note, answerText] = [
+    `Title ${createSentinel()}`,
+    `Note ${createSentinel()}`,
+    `Answer ${createSentinel()}`,
+  ];
   const filmTitle = `The film ${createSentinel()}`;
-  for (const text of [title, note, answer, filmTitle, path.basename(filmFile)]) planted.addText(text);
+  for (const text of [title, note, answerText, filmTitle, path.basename(filmFile)]) planted.addText(text);
 
   try {
     const owner = await newProfile("owner");
-    const links = await test.step("a person asks twice, and gets a link for each", async () => {
+    const links = await test.step("a user creates two requests, each with a link", async () => {
       await signUp(owner, newAccount());
       await protect(owner, {
         text: "mine",
@@ -104,39 +112,39 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       hasTouch: true,
     });
     const receiptWords =
-      await test.step("somebody else sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
+      await test.step("the sender sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
         const sentRequests: string[] = [];
         phone.on("request", (request) => sentRequests.push(`${request.url()} ${request.postData() ?? ""}`));
         await phone.goto(links[0]);
         await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(waitOptions);
         expect(phone.url()).not.toContain("#");
-        await phone.getByLabel("Tu texto").fill(answer);
-        await phone.getByRole("button", { name: "Sellar y enviar" }).click();
+        await phone.getByLabel("Tu texto").fill(answerText);
+        await phone.getByRole("button", { name: "Cifrar y enviar" }).click();
         await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(waitOptions);
         const key = links[0].split("#s=")[1] ?? "";
-        for (const secret of [title, note, answer, key])
+        for (const secret of [title, note, answerText, key])
           expect(sentRequests.filter((sentRequest) => sentRequest.includes(secret))).toEqual([]);
-        return readReceipt(phone, "Palabras de tu recibo");
+        return readReceipt(phone, "Palabras de seguridad de tu respuesta");
       });
     expect(receiptWords).toHaveLength(8);
 
-    await test.step("whoever asked opens it with a picture, sees the same words, and keeps it", async () => {
+    await test.step("the requester opens the text with a picture, sees the same numbers next to words of another language, and protects it", async () => {
       await openAnswer(owner, title);
-      const received = owner.getByRole("group", { name: "What came" });
-      expect(await readReceipt(owner, "Words of the receipt")).toEqual(receiptWords);
-      await received.getByRole("button", { name: "Show", exact: true }).click();
-      await expect(received.getByText(answer)).toBeVisible();
-      await received.getByRole("button", { name: "Keep it among my secrets" }).click();
-      await expect(received.getByText("It is among your secrets now", { exact: false })).toBeVisible(waitOptions);
-      await received.getByRole("button", { name: "I have it" }).click();
-      await expect(owner.getByText("Collected", { exact: true })).toBeVisible(waitOptions);
+      const answerGroup = owner.getByRole("group", { name: "Answer" });
+      expect(await readReceipt(owner, "Safety words of this answer")).toEqual(receiptWords);
+      await answerGroup.getByRole("button", { name: "Show", exact: true }).click();
+      await expect(answerGroup.getByText(answerText)).toBeVisible();
+      await answerGroup.getByRole("button", { name: "Protect as my secret" }).click();
+      await expect(answerGroup.getByText("It is now one of your secrets", { exact: false })).toBeVisible(waitOptions);
+      await answerGroup.getByRole("button", { name: "Mark as received" }).click();
+      await expect(owner.getByText("Received", { exact: true })).toBeVisible(waitOptions);
       await owner.goto("/secrets");
       await expect(owner.getByText(title)).toBeVisible();
     });
 
-    const provider = await newProfile("provider");
-    const sentBefore = await test.step("a file is sent, and its tab closed half way", async () => {
-      const page = await provider.context().newPage();
+    const senderPage = await newProfile("provider");
+    const sentPartsBefore = await test.step("a file is sent, and its tab closed half way", async () => {
+      const page = await senderPage.context().newPage();
       await disableTours(page);
       await page.goto(links[1]);
       await page.getByRole("radio", { name: "File" }).check(waitOptions);
@@ -148,48 +156,48 @@ test("secret-request: somebody without an account answers by a text, and by a fi
             resolve();
         });
       });
-      await page.getByRole("button", { name: "Seal and send" }).click();
+      await page.getByRole("button", { name: "Encrypt and send" }).click();
       await halfSent;
       await page.context().setOffline(true);
       await page.close({ runBeforeUnload: false });
-      await provider.context().setOffline(false);
+      await senderPage.context().setOffline(false);
       return sentParts;
     });
 
-    await test.step("the link once more, and the same file: it goes on where it stopped", async () => {
-      const page = await provider.context().newPage();
+    await test.step("the upload resumes where it stopped, with the link and the same file", async () => {
+      const page = await senderPage.context().newPage();
       await disableTours(page);
       let sentParts = 0;
       page.on("requestfinished", (request) => {
         if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url())) sentParts++;
       });
       await page.goto(links[1]);
-      await expect(page.getByText("You began to send something")).toBeVisible(waitOptions);
+      await expect(page.getByText("You already started sending")).toBeVisible(waitOptions);
       await page.getByLabel("File to send").setInputFiles(filmFile);
-      await page.getByRole("button", { name: "Continue sending" }).click();
-      await expect(page.getByRole("heading", { name: "It was sent" })).toBeVisible(waitOptions);
+      await page.getByRole("button", { name: "Continue" }).click();
+      await expect(page.getByRole("heading", { name: "Sent" })).toBeVisible(waitOptions);
       expect(sentParts).toBeGreaterThan(0);
-      expect(sentParts).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);
+      expect(sentParts).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentPartsBefore);
     });
 
     await test.step("the film comes back byte for byte, and is deleted", async () => {
       await openAnswer(owner, filmTitle);
-      const received = owner.getByRole("group", { name: "What came" });
+      const answerGroup = owner.getByRole("group", { name: "Answer" });
       const [download] = await Promise.all([
         owner.waitForEvent("download", waitOptions),
-        received.getByRole("button", { name: "Download the file" }).click(),
+        answerGroup.getByRole("button", { name: "Save the file" }).click(),
       ]);
-      const saved = path.join(folder, "saved.mp4");
-      await download.saveAs(saved);
-      expect(await hashFile(saved)).toBe(expectedDigest);
-      await received.getByRole("button", { name: "Delete it" }).click();
-      await owner.getByRole("alertdialog").getByRole("button", { name: "Delete it" }).click();
+      const savedPath = path.join(folder, "saved.mp4");
+      await download.saveAs(savedPath);
+      expect(await hashFile(savedPath)).toBe(expectedDigest);
+      await answerGroup.getByRole("button", { name: "Delete", exact: true }).click();
+      await owner.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
       await expect(owner.getByRole("heading", { name: filmTitle })).toBeHidden(waitOptions);
     });
 
-    await test.step("the link answers to nobody any more", async () => {
-      await provider.goto(links[1]);
-      await expect(provider.getByRole("heading", { name: "This request takes no answer" })).toBeVisible(waitOptions);
+    await test.step("the link takes no more answers", async () => {
+      await senderPage.goto(links[1]);
+      await expect(senderPage.getByRole("heading", { name: "This request is closed" })).toBeVisible(waitOptions);
     });
   } finally {
     for (const context of profiles) await context.close();

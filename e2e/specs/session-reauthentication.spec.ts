@@ -6,17 +6,17 @@ import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { sendProviderForm } from "../support/provider-form.ts";
 
-/** Presses "Sign in again instead", and gives the provider's window that this opens. */
+/** Presses "Unlock by signing in again"; returns the provider's window that this opens. */
 async function openPopup(page: Page): Promise<Page> {
   const [popup] = await Promise.all([
     page.waitForEvent("popup"),
-    page.getByRole("button", { name: "Sign in again instead" }).click(),
+    page.getByRole("button", { name: "Unlock by signing in again" }).click(),
   ]);
   await expect(popup.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
   return popup;
 }
 
-test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({
+test("the user's own locked device opens after a fresh sign-in in a window, only for the same user", async ({
   page,
   request,
 }) => {
@@ -40,11 +40,11 @@ test("a locked device of one's own opens after a fresh sign-in in a window, by t
   await page.getByRole("button", { name: "Lock", exact: true }).click();
   await expect(page.getByText("This device is locked")).toBeVisible();
 
-  await test.step("closing the window leaves it locked", async () => {
+  await test.step("closing the window leaves the device locked", async () => {
     const popup = await openPopup(page);
     expect(await popup.evaluate(() => innerHeight)).toBe(640);
     await popup.close();
-    await expect(page.getByRole("button", { name: "Sign in again instead" })).toBeEnabled();
+    await expect(page.getByRole("button", { name: "Unlock by signing in again" })).toBeEnabled();
     await expect(page.getByText("This device is locked")).toBeVisible();
   });
 
@@ -62,12 +62,12 @@ test("a locked device of one's own opens after a fresh sign-in in a window, by t
     await expect(page.getByText("This device is locked")).toBeHidden();
   });
 
-  await test.step("a window that the browser does not open is said in words", async () => {
+  await test.step("a window that the browser blocks is reported", async () => {
     await page.getByRole("button", { name: "Lock", exact: true }).click();
     await page.evaluate(() => {
       window.open = () => null;
     });
-    await page.getByRole("button", { name: "Sign in again instead" }).click();
-    await expect(page.getByRole("alert")).toContainText("Your browser did not let the sign-in window open");
+    await page.getByRole("button", { name: "Unlock by signing in again" }).click();
+    await expect(page.getByRole("alert")).toContainText("Your browser blocked the sign-in window");
   });
 });

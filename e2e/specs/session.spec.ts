@@ -16,7 +16,7 @@ import {
   test,
 } from "../support/short-lived-tokens.ts";
 
-/** Presses each at the same moment, as no two calls from here would. */
+/** Presses all buttons at the same moment, which separate calls would not. */
 async function pressAtOnce(buttons: readonly Locator[]): Promise<void> {
   const moment = Date.now() + 1_000;
   const press = (button: SVGElement | HTMLElement, timestamp: number) => {
@@ -28,9 +28,9 @@ async function pressAtOnce(buttons: readonly Locator[]): Promise<void> {
 const signedOutHeading = (page: Page) => page.getByRole("heading", { name: "You are signed out" });
 const signInForm = (page: Page) => page.getByLabel("User name or e-mail");
 
-/** Nothing of the person is kept in this tab: no user, no token, no link's contents. */
+/** Expects no data of the user in this tab: no user, no token, no link's contents. */
 async function expectNothingStored(page: Page, portal: { readonly origin: string }): Promise<void> {
-  // same storage, no portal
+  // same storage, without the portal
   if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`);
   const names = await listStoredNames(page);
   expect(
@@ -41,7 +41,7 @@ async function expectNothingStored(page: Page, portal: { readonly origin: string
   ).toEqual([]);
 }
 
-test("a page left open renews both tokens by itself, with new session keys too, and the provider's session check goes on", async ({
+test("a page left open renews both tokens, also with new session keys, and the provider's session check continues", async ({
   page,
   portal,
   environments,
@@ -50,7 +50,7 @@ test("a page left open renews both tokens by itself, with new session keys too, 
   await signUp(page, newAccount());
   expect(traffic.userInfoCount()).toBe(1);
   const userBefore = await readStoredUser(page);
-  const firstKey = await readSigningKeyId(page);
+  const firstKeyId = await readSigningKeyId(page);
 
   await test.step("the service signs with another key, and the page needs no reload", async () => {
     const { SESSION_KEYS } = z
@@ -62,7 +62,7 @@ test("a page left open renews both tokens by itself, with new session keys too, 
     await portal.processes.stop("service");
     await portal.processes.start("service");
     await expect.poll(() => readSigningKeyId(page), { timeout: 30_000 }).toBe(newKey.kid);
-    expect(firstKey).toBe(SESSION_KEYS.keys[0]?.kid);
+    expect(firstKeyId).toBe(SESSION_KEYS.keys[0]?.kid);
   });
 
   await expect
@@ -74,7 +74,7 @@ test("a page left open renews both tokens by itself, with new session keys too, 
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 });
 
-test("signing out in two tabs at once is clean in both, ends every session, and is known to all tabs", async ({
+test("signing out in two tabs at once is clean in both, revokes every session, and reaches all tabs", async ({
   context,
   page,
   portal,
@@ -105,23 +105,23 @@ test("signing out in two tabs at once is clean in both, ends every session, and 
   }
   for (const tab of tabs) await expectNothingStored(tab, portal);
   await page.goto("/");
-  await expect(signInForm(page)).toBeVisible(); // the provider asks anew
+  await expect(signInForm(page)).toBeVisible(); // the provider asks again
 });
 
-test("signing out at the provider itself is noticed within seconds, and by every page", async ({
+test("signing out at the provider itself is detected within seconds, by every page", async ({
   context,
   page,
   portal,
 }) => {
   await signUp(page, newAccount());
-  const provider = await context.newPage();
-  await provider.goto(`${portal.identityOrigin}/realms/relicario/session/end`);
-  await provider.getByRole("button", { name: "Sign out" }).click();
+  const providerPage = await context.newPage();
+  await providerPage.goto(`${portal.identityOrigin}/realms/relicario/session/end`);
+  await providerPage.getByRole("button", { name: "Sign out" }).click();
   await expect(signedOutHeading(page)).toBeVisible();
   await expectNothingStored(page, portal);
 });
 
-test("another vendor in a link clears the session token and exchanges anew, and an empty one resets it", async ({
+test("another vendor in a link clears the session token and exchanges it again, and an empty one resets it", async ({
   page,
 }) => {
   const traffic = observeTokenTraffic(page);
@@ -130,7 +130,7 @@ test("another vendor in a link clears the session token and exchanges anew, and 
   const expectVendor = (vendor: string) =>
     expect(async () => {
       expect((await readSessionClaims(page))?.vid).toBe(vendor);
-    }).toPass({ timeout: 20_000 }); // the page loads anew meanwhile
+    }).toPass({ timeout: 20_000 }); // the page reloads meanwhile
 
   await page.goto("/home#vendorId=acme");
   await expectVendor("acme");
@@ -141,12 +141,12 @@ test("another vendor in a link clears the session token and exchanges anew, and 
 
   await page.goto("/home#vendorId=nobody");
   await expect(
-    page.getByText("The service does not know the provider named in the address, so it was ignored."),
+    page.getByText("The address names an organisation that the service does not know, so it was ignored."),
   ).toBeVisible();
   await expectVendor("relicario");
 });
 
-test("back after signing out shows nobody", async ({ page }) => {
+test("going back after signing out shows no user", async ({ page }) => {
   await signUp(page, newAccount());
   await logOut(page);
   await expect(signInForm(page)).toBeVisible();

@@ -2,13 +2,14 @@ import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
+import { choosePicture } from "../pages/picture-field.ts";
 import { expectAccessible, expectNoSidewaysScroll, applyAppearance } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
 const title = `Las escrituras de la casa de la abuela ${createSentinel()}`;
-const phrase = `bajo el felpudo ${createSentinel()}`;
+const secretText = `bajo el felpudo ${createSentinel()}`;
 const waitOptions = { timeout: 90_000 };
 
 interface PhoneUser {
@@ -16,10 +17,7 @@ interface PhoneUser {
   readonly secretId: string;
 }
 
-/**
- * Somebody with a secret of their own, whose browser is from then on a small phone, in Spanish and
- * dark.
- */
+/** A user with a secret, on a small phone, in Spanish and dark. */
 async function createPhoneUser(
   browser: Browser,
   baseURL: string,
@@ -56,11 +54,11 @@ async function expectFits(page: Page, label: string): Promise<void> {
 
 test("one person shares with another, both on phones, in Spanish and dark", async ({ browser, portal, planted }) => {
   test.setTimeout(600_000);
-  for (const text of [title, phrase]) planted.addText(text);
+  for (const text of [title, secretText]) planted.addText(text);
   const [lucia, mateo] = [newAccount(), newAccount()];
   const { page: ownerPage, secretId } = await createPhoneUser(browser, portal.origin, lucia, {
     title,
-    text: phrase,
+    text: secretText,
     picture: photographs.mountains,
   });
   const { page: recipientPage } = await createPhoneUser(browser, portal.origin, mateo, {
@@ -71,24 +69,23 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
 
   await test.step("she finds him in the dialog, compares his words, and shares", async () => {
     await recipientPage.goto("/people");
-    const words = recipientPage.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem");
-    await expect(words).toHaveCount(8);
+    const words = recipientPage
+      .getByRole("list", { name: `Palabras de seguridad de ${mateo.userName}` })
+      .getByRole("listitem");
+    await expect(words).toHaveText(Array.from({ length: 8 }, () => /^[\p{L}]+ \d+$/u));
     await expectFits(recipientPage, "his own words");
     await ownerPage.goto(`/share/${secretId}`);
-    const form = ownerPage.getByRole("region", { name: "Compartirlo con" });
+    const form = ownerPage.getByRole("region", { name: "Compartir con" });
     await form.getByRole("radio", { name: "Una persona", exact: true }).check();
-    await form.getByLabel("Su nombre de usuario").fill(mateo.userName);
+    await form.getByLabel("Nombre de esa persona en el portal").fill(mateo.userName);
     await form.getByRole("button", { name: "Buscar" }).click();
     await expect(form.getByText(`Es la primera vez que compartes con ${mateo.userName}`)).toBeVisible();
-    await expect(form.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem")).toHaveText(
-      await words.allTextContents(),
-    );
+    await expect(
+      form.getByRole("list", { name: `Palabras de seguridad de ${mateo.userName}` }).getByRole("listitem"),
+    ).toHaveText(await words.allTextContents());
     await form.getByRole("checkbox", { name: /^He comparado estas palabras/ }).check();
     await form.getByRole("radio", { name: "Una vez", exact: true }).check();
-    await form
-      .getByRole("group", { name: "Tu imagen" })
-      .getByLabel("Archivo de imagen")
-      .setInputFiles(photographs.mountains);
+    await choosePicture(form, photographs.mountains, "Archivo de imagen");
     await expectFits(ownerPage, "the dialog");
     await form.getByRole("button", { name: "Compartir", exact: true }).click();
     await expect(ownerPage.getByRole("heading", { name: "Compartido", exact: true })).toBeVisible(waitOptions);
@@ -96,33 +93,35 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
     await expectFits(ownerPage, "what was shared");
   });
 
-  await test.step("he finds it, sees whom it is from, and opens it with a picture of his own", async () => {
+  await test.step("he finds the share, sees who sent it, and opens it with his own picture", async () => {
     await recipientPage.goto("/recived");
     const card = recipientPage.getByRole("article").filter({ hasText: "Sin abrir" });
     await expect(card).toContainText(lucia.userName);
     await expectFits(recipientPage, "shared with me");
-    await card.getByRole("link", { name: "Mirar y abrir" }).click();
+    await card.getByRole("link", { name: "Ver" }).click();
     await recipientPage.getByRole("button", { name: "Abrir", exact: true }).click();
-    await recipientPage.getByLabel("Archivo de imagen").setInputFiles(photographs.small);
+    await choosePicture(recipientPage, photographs.small, "Archivo de imagen");
     await recipientPage
-      .getByRole("group", { name: /^Muestra una de tus imágenes/ })
+      .getByRole("group", { name: /^Elige una de tus imágenes/ })
       .getByRole("button", { name: "Abrir", exact: true })
       .click();
-    await expect(recipientPage.getByText(`Todavía no conoces a ${lucia.userName}`)).toBeVisible(waitOptions);
+    await expect(recipientPage.getByText(`Es la primera vez que ${lucia.userName} comparte contigo`)).toBeVisible(
+      waitOptions,
+    );
     await expectFits(recipientPage, "an unknown sender");
     await recipientPage.getByRole("button", { name: "Aceptar y abrir" }).click();
     await expect(recipientPage.getByRole("heading", { level: 1, name: title })).toBeVisible(waitOptions);
     await recipientPage.getByRole("button", { name: "Mostrar", exact: true }).click();
-    await expect(recipientPage.getByText(phrase)).toBeVisible();
+    await expect(recipientPage.getByText(secretText)).toBeVisible();
     await expectFits(recipientPage, "what he opened");
   });
 
-  await test.step("once is once, for both of them", async () => {
+  await test.step("the share's only view is used up, for both of them", async () => {
     await recipientPage.goto("/recived");
-    await expect(recipientPage.getByText("Ahora no hay nada compartido contigo")).toBeVisible();
+    await expect(recipientPage.getByText("No hay nada compartido contigo")).toBeVisible();
     await ownerPage.goto(`/share/${secretId}`);
-    await ownerPage.getByText("También los terminados").click();
-    await expect(ownerPage.getByText("Abierto todas las veces permitidas")).toBeVisible();
+    await ownerPage.getByText("Mostrar caducados").click();
+    await expect(ownerPage.getByText("Ya se abrió todas las veces permitidas")).toBeVisible();
     await expectFits(ownerPage, "a share that is used up");
   });
 });

@@ -8,13 +8,13 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 const measureWidth = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
 const sidebar = (page: Page) => page.getByRole("banner");
 
-test("the frame has the sizes of the specification, is gone round by keyboard, and keeps what a link's fragment carries", async ({
+test("the frame has the sizes of the specification, works by keyboard, and keeps what a link's fragment carries", async ({
   page,
 }) => {
   const account = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
   await signUp(page, account);
 
-  await test.step("the whole frame can be gone round by keyboard alone, and shows where the focus is", async () => {
+  await test.step("the whole frame is reachable by keyboard, and shows the focus", async () => {
     const expected = [
       "Skip to the content",
       "Home",
@@ -26,8 +26,8 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
       "Feedback",
       "English",
       "Dark theme",
-      "Narrow sidebar",
-      "Log out",
+      "Collapse menu",
+      "Sign out",
     ];
     const focusedNames: string[] = [];
     for (const _ of expected) {
@@ -42,7 +42,7 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     expect(focusedNames).toEqual(expected);
 
     await page.keyboard.press("Enter");
-    const dialog = page.getByRole("dialog", { name: "Log out?" });
+    const dialog = page.getByRole("dialog", { name: "Sign out?" });
     await expect(dialog).toBeVisible();
     for (let presses = 0; presses < 5; presses++) {
       await page.keyboard.press("Tab");
@@ -50,7 +50,7 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     }
     await page.keyboard.press("Escape");
     await expect(dialog).toBeHidden();
-    await expect(page.getByRole("button", { name: /^Log out/ })).toBeFocused();
+    await expect(page.getByRole("button", { name: /^Sign out/ })).toBeFocused();
   });
 
   await test.step("what a fragment carries is kept for the session, and leaves address and history", async () => {
@@ -61,7 +61,7 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     await page.goto("/secrets#s=secret-1&n=name-1&id=id-1&recoverId=recover-1&vendorId=relicario");
     await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
     await expect.poll(() => new URL(page.url()).hash).toBe("");
-    // gone to, and loaded anew
+    // opened, and reloaded
     expect(navigations.map((url) => new URL(url).pathname)).toEqual(["/secrets", "/secrets"]);
     const storedValues = await page.evaluate(() =>
       Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])),
@@ -84,14 +84,14 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     expect(await name.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(true);
   });
 
-  await test.step("narrow, it is 64 px of icons with tooltips", async () => {
-    await page.getByRole("button", { name: "Narrow sidebar" }).click();
+  await test.step("a narrow sidebar of 64 px has icons with tooltips", async () => {
+    await page.getByRole("button", { name: "Collapse menu" }).click();
     await expect.poll(() => measureWidth(sidebar(page))).toBe(64);
     await page.getByRole("link", { name: "Secrets", exact: true }).hover();
     await expect(page.getByRole("tooltip")).toHaveText("Secrets");
   });
 
-  await test.step("from 640 px on it is there, below it gives way to two bars", async () => {
+  await test.step("from 640 px on it is there, below two bars replace it", async () => {
     await page.setViewportSize({ width: 640, height: 800 });
     await expect(page.getByRole("button", { name: "Open the menu" })).toBeHidden();
     await page.setViewportSize({ width: 639, height: 800 });
@@ -108,7 +108,7 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     await expect.poll(async () => await menu.boundingBox()).toEqual({ x: 0, y: 0, width: 639, height: 800 });
     await menu.getByRole("button", { name: "Dark theme" }).click();
     await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
-    await menu.getByRole("button", { name: /Switch to Español/ }).click();
+    await menu.getByRole("button", { name: /Cambiar a español/ }).click();
     await expect(page.locator("html")).toHaveAttribute("lang", "es");
     await page
       .getByRole("button", { name: /Cerrar sesión/ })

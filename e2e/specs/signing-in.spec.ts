@@ -7,10 +7,7 @@ import { sendProviderForm } from "../support/provider-form.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-/**
- * Holds back what is asked of the provider at this address, from now on. Returns the way to let it
- * go.
- */
+/** Holds requests to this address from now on; returns a function that releases them. */
 async function delayRequests(page: Page, address: RegExp): Promise<() => void> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -23,7 +20,7 @@ async function delayRequests(page: Page, address: RegExp): Promise<() => void> {
   return release;
 }
 
-test("signing in says so over the whole page, and leads back to where somebody wanted to go", async ({
+test("signing in says so over the whole page, and leads back to where the user wanted to go", async ({
   page,
   request,
 }) => {
@@ -46,15 +43,15 @@ test("signing in says so over the whole page, and leads back to where somebody w
     await expect(page.getByLabel("User name or e-mail")).toBeVisible();
   });
 
-  await test.step("signing in leads back to where somebody wanted to go, whose code came in the meantime", async () => {
+  await test.step("signing in leads back to where the user wanted to go, whose code was loaded meanwhile", async () => {
     await page.goto("/settings/profile?from=mail");
     await page.getByLabel("User name or e-mail").fill(account.userName);
     await page.getByLabel("Password").fill(account.password);
-    // The provider's answer is held back until the page asked for the code of the place: else this
-    // never ends.
-    const entry = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
+    // The provider's response is held until the page has requested the code of that screen;
+    // otherwise the test times out.
+    const entryRequest = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
     await page.route(/\/realms\/relicario\/token$/, async (route) => {
-      await entry;
+      await entryRequest;
       await route.continue();
     });
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -65,7 +62,7 @@ test("signing in says so over the whole page, and leads back to where somebody w
   await test.step("coming back from the provider says so over the whole page until its answer is exchanged", async () => {
     const release = await delayRequests(page, /\/token$/);
     await page.evaluate(() => {
-      sessionStorage.clear(); // this tab forgets; the provider does not
+      sessionStorage.clear(); // this tab loses its session, the provider keeps it
     });
     await page.goto("/secrets", { waitUntil: "commit" });
     await page.waitForURL(/[?&]code=/, { waitUntil: "commit" });
@@ -77,7 +74,7 @@ test("signing in says so over the whole page, and leads back to where somebody w
   });
 });
 
-test("texts are served by language and namespace, whoever owns them", async ({ request, portal }) => {
+test("texts are served by language and namespace, of every owner", async ({ request, portal }) => {
   for (const [language, namespace, text] of [
     ["en", "header", "Skip to the content"],
     ["es", "header", "Saltar al contenido"],

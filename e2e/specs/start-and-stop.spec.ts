@@ -29,14 +29,14 @@ test("Ctrl-C while everything is starting leaves no process and no lock behind",
         stdio: ["ignore", "inherit", "inherit"],
       },
     );
-    const exited = once(child, "exit");
+    const exitEvent = once(child, "exit");
     const pidFile = path.join(dataDir, "database/cluster/postmaster.pid");
     await expect.poll(() => existsSync(pidFile), { timeout: 90_000, intervals: [20] }).toBe(true);
     const databasePid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
     expect(isAlive(databasePid)).toBe(true);
 
     child.kill("SIGINT");
-    await exited;
+    await exitEvent;
     expect(isAlive(databasePid)).toBe(false);
     expect(existsSync(path.join(dataDir, "running.lock"))).toBe(false);
   } finally {

@@ -1,15 +1,16 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
+import { choosePicture, pictureField } from "../pages/picture-field.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { releasesOf } from "../support/releases.ts";
+import { createReleaseTools } from "../support/releases.ts";
 
 test.use({ ownPortal: true });
 
 const waitOptions = { timeout: 60_000 };
 
-/** What a page sends to the service about itself. */
+/** Records the telemetry that a page sends. */
 function recordTelemetry(page: Page): { readonly bodies: unknown[] } {
   const bodies: unknown[] = [];
   page.on("request", (request) => {
@@ -19,22 +20,22 @@ function recordTelemetry(page: Page): { readonly bodies: unknown[] } {
   return { bodies };
 }
 
-test("loads, failures, web vitals and violations are told without names, shown by portal status, and not told by whoever switched that off", async ({
+test("loads, failures, web vitals and violations are reported without names, shown by portal status, and not reported for a user who switched that off", async ({
   page,
   browser,
   portal,
 }) => {
   test.slow();
-  const releases = releasesOf(portal);
+  const releases = createReleaseTools(portal);
   const readStatus = async (): Promise<string> => (await releases.runCommand("status")).output;
-  /** Without violations, which browsers report by themselves. */
+  /** Without violations, which browsers report independently. */
   const readStatusWithoutViolations = async (): Promise<string> =>
     (await readStatus()).replaceAll(/^.* violated .*\n/gm, "");
   const pageTelemetry = recordTelemetry(page);
   const account = newAccount();
   await signUp(page, account);
 
-  await test.step("a load that fails is counted by remote, release and error, beside those that went well", async () => {
+  await test.step("a load that fails is counted by remote, release and error, next to loads that went well", async () => {
     await portal.processes.kill("settings");
     await page.getByRole("navigation").first().getByRole("link", { name: "Settings" }).click();
     await expect(page.getByRole("main").getByRole("alert")).toContainText("Settings: not available right now", {
@@ -43,11 +44,13 @@ test("loads, failures, web vitals and violations are told without names, shown b
     await portal.processes.start("settings");
     await expect
       .poll(readStatus, waitOptions)
-      .toContain(`  settings  ${await releases.stable("settings")}  load  remote_unreachable  1`);
-    expect(await readStatus()).toMatch(new RegExp(`  secrets  ${await releases.stable("secrets")}  load  ok  [1-9]`));
+      .toContain(`  settings  ${await releases.findStableRelease("settings")}  load  remote_unreachable  1`);
+    expect(await readStatus()).toMatch(
+      new RegExp(`  secrets  ${await releases.findStableRelease("secrets")}  load  ok  [1-9]`),
+    );
   });
 
-  await test.step("web vitals go when the page does, by the pattern of the route", async () => {
+  await test.step("web vitals are sent when the page is left, by the pattern of the route", async () => {
     await page.goto("/secrets");
     await page.getByRole("heading", { level: 1, name: "Secrets" }).waitFor();
     await page.waitForFunction(() =>
@@ -61,16 +64,16 @@ test("loads, failures, web vitals and violations are told without names, shown b
     for (const name of [account.userName, account.email, "http"]) expect(text).not.toContain(name);
   });
 
-  await test.step("a violation of the policy is counted by the remote whose code it was; a visitor's page tells, unless the browser asks for privacy", async () => {
-    const previousRelease = await releases.stable("sharing");
-    const fetchingRelease = await releases.createNextRelease(
+  await test.step("a violation of the policy is counted for the remote that caused it; a visitor's page reports, unless the browser asks for privacy", async () => {
+    const previousRelease = await releases.findStableRelease("sharing");
+    const fetchingRelease = await releases.createChangedRelease(
       "sharing",
       "remoteEntry.js",
       (text) => `${text}\n;fetch("https://elsewhere.example/?who=alba").catch(() => null);`,
     );
     expect(await releases.runCommand("promote", fetchingRelease)).toMatchObject({ ok: true });
     for (const privacy of [true, false]) {
-      // beside the spec's own, in which nothing may be refused
+      // not the spec's own context, in which nothing may be refused
       const context = await browser.newContext({ baseURL: portal.origin });
       if (privacy)
         await context.addInitScript(() =>
@@ -82,7 +85,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
       await visitor.goto(`/shared/${"A".repeat(22)}`);
       await visitor.getByRole("heading", { level: 1 }).waitFor();
       await visitor.waitForLoadState("networkidle");
-      await visitor.clock.fastForward(15_000); // what is noted goes after ten
+      await visitor.clock.fastForward(15_000); // records are sent after ten seconds
       if (privacy) {
         await visitor.goto("/silent-renew.html"); // or when the page is hidden
         expect(await readStatusWithoutViolations()).not.toContain(`${fetchingRelease}  `);
@@ -104,23 +107,23 @@ test("loads, failures, web vitals and violations are told without names, shown b
       await context.close();
     }
     expect(await releases.runCommand("rollback", "sharing")).toMatchObject({ ok: true });
-    expect(await releases.stable("sharing")).toBe(previousRelease);
+    expect(await releases.findStableRelease("sharing")).toBe(previousRelease);
   });
 
-  await test.step("an act with a picture runs all workers", async () => {
+  await test.step("an operation with a picture runs all workers", async () => {
     await page.goto("/add-secret");
-    await page.getByLabel("Picture file").setInputFiles(photographs.small);
-    await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+    await choosePicture(page, photographs.small);
+    await expect(pictureField(page).getByText("This picture has enough detail")).toBeVisible({ timeout: 60_000 });
   });
 
-  await test.step("whoever switched it off sends nothing any more", async () => {
+  await test.step("a user who switched reports off sends nothing", async () => {
     await page.goto("/settings/data");
-    const toggle = page.getByRole("switch", { name: "Allow measurements" });
-    const saved = page.waitForResponse(
+    const toggle = page.getByRole("switch", { name: "Allow usage measurements" });
+    const savedResponse = page.waitForResponse(
       (response) => response.request().method() === "POST" && response.url().endsWith("/api/user/me"),
     );
     await toggle.click();
-    expect((await saved).ok()).toBe(true);
+    expect((await savedResponse).ok()).toBe(true);
     await expect(toggle).not.toBeChecked();
     const statusBefore = await readStatusWithoutViolations();
     pageTelemetry.bodies.length = 0;
@@ -134,7 +137,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
     await page.goto("/silent-renew.html");
     expect(pageTelemetry.bodies).toEqual([]);
     expect(await readStatusWithoutViolations()).toBe(statusBefore);
-    // pages and workers of the portal itself violate nothing
+    // the portal's own pages and workers violate nothing
     expect(await readStatus()).not.toMatch(/violated (?!connect-src)/);
   });
 });

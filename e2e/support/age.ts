@@ -9,24 +9,21 @@ import { z } from "zod";
 
 import { readZip } from "./zip.ts";
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
-/**
- * Go's age, the version that the documented command was tried with; it knows hybrid identities from
- * 1.3 on.
- */
+/** The documented command was tested with this version; hybrid identities need 1.3 or newer. */
 const AGE = "filippo.io/age/cmd/age@v1.3.2";
 const binFolder = path.join(import.meta.dirname, "../../.cache/go-bin");
 
-/** Where there is none, typage opens files instead of Go's age. */
+/** Without Go, typage opens files instead of Go's age. */
 export async function hasGo(): Promise<boolean> {
-  return run("go", ["version"]).then(
+  return execFileAsync("go", ["version"]).then(
     () => true,
     () => false,
   );
 }
 
-/** The standard `age` command where Go is there to install it, else null. */
+/** Path of the standard `age` command, installed with Go; `null` without Go. */
 async function findAgeCommand(): Promise<string | null> {
   const age = path.join(binFolder, process.platform === "win32" ? "age.exe" : "age");
   try {
@@ -37,14 +34,14 @@ async function findAgeCommand(): Promise<string | null> {
   }
   if (!(await hasGo())) return null;
   await mkdir(binFolder, { recursive: true });
-  await run("go", ["install", AGE], {
+  await execFileAsync("go", ["install", AGE], {
     env: { ...process.env, GOBIN: binFolder, GOFLAGS: "-mod=mod" },
     timeout: 240_000,
   });
   return age;
 }
 
-/** Shells that the README of an export has commands for, and where those stand in it. */
+/** Shells that the README of an export has commands for. */
 const shells = {
   sh: { commandFlags: ["-euc"], commands: /^for ticket[\s\S]*?^done$/m },
   pwsh: { commandFlags: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
@@ -52,17 +49,17 @@ const shells = {
 } as const;
 type Shell = keyof typeof shells;
 
-/** An export that was opened: each content by its title, and by what. */
+/** An opened export: its contents by title, and the tools that opened it. */
 export interface OpenedExport {
   readonly contents: ReadonlyMap<string, Buffer>;
   readonly tools: readonly (Shell | "typage")[];
 }
 
-/** The shell of this system, and PowerShell where it is installed; none without Go's age. */
+/** The system's shell, and PowerShell if installed; none without Go's age. */
 async function findShells(age: string | null): Promise<readonly Shell[]> {
   if (age === null) return [];
   const isInstalled = (shell: Shell): Promise<boolean> =>
-    run(shell, [...shells[shell].commandFlags, "exit 0"]).then(
+    execFileAsync(shell, [...shells[shell].commandFlags, "exit 0"]).then(
       () => true,
       () => false,
     );
@@ -73,8 +70,8 @@ async function findShells(age: string | null): Promise<readonly Shell[]> {
 }
 
 /**
- * Opens an export as a person would: unpacked, with the commands of its own README, in every shell
- * that is here, else by typage. Throws when two shells disagree.
+ * Opens an export by the commands of its README in every installed shell, else by typage.
+ * @throws Error when two shells disagree
  */
 export async function openExport(zip: Buffer, identityText: string): Promise<OpenedExport> {
   const age = await findAgeCommand();
@@ -83,7 +80,7 @@ export async function openExport(zip: Buffer, identityText: string): Promise<Ope
     (shellsFound.length === 0 ? [null] : shellsFound).map((shell) => openExportWith(shell, age, zip, identityText)),
   );
   const [contents] = results;
-  if (contents === undefined) throw new Error("nothing opened it");
+  if (contents === undefined) throw new Error("no tool opened the export");
   for (const otherContents of results)
     for (const [title, content] of contents)
       if (otherContents.size !== contents.size || otherContents.get(title)?.equals(content) !== true)
@@ -91,7 +88,6 @@ export async function openExport(zip: Buffer, identityText: string): Promise<Ope
   return { contents, tools: shellsFound.length === 0 ? ["typage"] : shellsFound };
 }
 
-/** In a folder of its own; by typage when `shell` is null. */
 async function openExportWith(
   shell: Shell | null,
   age: string | null,
@@ -109,7 +105,7 @@ async function openExportWith(
       const { commandFlags, commands } = shells[shell];
       const documentedCommands = commands.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
       if (documentedCommands === undefined) throw new Error(`the README has no commands for ${shell}`);
-      await run(shell, [...commandFlags, documentedCommands], {
+      await execFileAsync(shell, [...commandFlags, documentedCommands], {
         cwd: folder,
         env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
       });
@@ -126,8 +122,8 @@ async function openExportWith(
 }
 
 /**
- * Opens one secret of a kit as a person would: with the `commands` that the kit shows, where Go's
- * age and a shell are there, else by typage. `position` is that of the secret, from 1 on.
+ * Opens one secret of a kit by the `commands` that it shows, or by typage without Go's age or a
+ * shell. `position` counts from 1.
  */
 export async function openKitWithAge(
   kitFile: string,
@@ -138,7 +134,7 @@ export async function openKitWithAge(
   const html = await readFile(kitFile, "utf8");
   const age = await findAgeCommand();
   if (age === null || process.platform === "win32") {
-    const line = /^\{"image".*$/m.exec(html)?.[0] ?? "";
+    const line = /^\{"author_keys".*$/m.exec(html)?.[0] ?? "";
     const { secrets } = Kit.parse(JSON.parse(line));
     const secret = secrets[position - 1];
     if (secret === undefined) throw new Error("the kit has fewer secrets");
@@ -151,7 +147,7 @@ export async function openKitWithAge(
   try {
     await writeFile(path.join(folder, "kit.html"), html);
     await writeFile(path.join(folder, "opener.txt"), identityText, { mode: 0o600 });
-    await run("sh", ["-euc", commands.replace("n=1", `n=${String(position)}`)], {
+    await execFileAsync("sh", ["-euc", commands.replace("n=1", `n=${String(position)}`)], {
       cwd: folder,
       env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
     });
@@ -175,10 +171,7 @@ async function openTicketsWithTypage(folder: string, tickets: readonly string[],
   }
 }
 
-/**
- * Opens an age file with the text of an identity file, by Go's age where there is one, else by
- * typage.
- */
+/** Opens an age file by Go's age, or else typage. */
 export async function openWithAge(
   sealed: Uint8Array,
   identityText: string,
@@ -189,7 +182,7 @@ export async function openWithAge(
   try {
     await writeFile(path.join(folder, "identity.txt"), identityText, { mode: 0o600 });
     await writeFile(path.join(folder, "content.age"), sealed);
-    await run(age, ["-d", "-i", "identity.txt", "-o", "plain", "content.age"], { cwd: folder });
+    await execFileAsync(age, ["-d", "-i", "identity.txt", "-o", "plain", "content.age"], { cwd: folder });
     return { plain: await readFile(path.join(folder, "plain")), tool: "age" };
   } finally {
     await rm(folder, { recursive: true });
@@ -205,15 +198,15 @@ export async function openWithTypage(sealed: Uint8Array, identityText: string): 
 
 const bech32Letters = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/** The bytes that the identity in an identity file stands for (bech32 without its check). */
-export function seedOf(identityText: string): Buffer {
+/** Decodes the identity in an identity file (bech32, without checking its checksum). */
+export function decodeIdentity(identityText: string): Buffer {
   const letters = /^AGE-SECRET-KEY-PQ-1([0-9A-Z]+)$/m.exec(identityText)?.[1]?.slice(0, -6).toLowerCase() ?? "";
   const bits = Array.from(letters, (letter) => bech32Letters.indexOf(letter).toString(2).padStart(5, "0")).join("");
   return Buffer.from((bits.match(/[01]{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** The age identity that 32 bytes stand for: bech32 (BIP 173) in upper case. */
-export function identityOf(seed: Uint8Array): string {
+/** Encodes 32 bytes as an age identity: bech32 (BIP 173) in upper case. */
+export function encodeIdentity(seed: Uint8Array): string {
   const prefix = "age-secret-key-pq-";
   const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const fiveBitGroups = (bits.match(/[01]{1,5}/g) ?? []).map((group) => Number.parseInt(group.padEnd(5, "0"), 2));

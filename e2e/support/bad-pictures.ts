@@ -8,7 +8,7 @@ import { photographs, type UploadedFile } from "./photographs.ts";
 const picturesFolder = path.join(import.meta.dirname, "../../remote-recovery/engine/tests/pictures");
 const photo = readFileSync(photographs.mountains);
 
-/** Files that are no picture to work with, each as somebody might really choose it. */
+/** Files that cannot be used as a picture, as users might choose them. */
 export const badPictures: Readonly<
   Record<"broken" | "cut" | "empty" | "text" | "overLimit" | "gif" | "cmyk" | "animated" | "raw", UploadedFile>
 > = {
@@ -40,26 +40,26 @@ export const badPictures: Readonly<
     mimeType: "image/jpeg",
     buffer: Buffer.from("This is a shopping list, not a picture.\n".repeat(50)),
   },
-  overLimit: { name: "huge.png", mimeType: "image/png", buffer: blackPng(9_000, 6_000) },
+  overLimit: { name: "huge.png", mimeType: "image/png", buffer: createBlackPng(9_000, 6_000) },
 };
 
-/** A black grey-scale PNG: 54 million pixels in some kilobytes. */
-function blackPng(width: number, height: number): Buffer {
+/** A black grey-scale PNG of 54 million pixels in some kilobytes. */
+function createBlackPng(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header[8] = 8; // bits a sample; colour type, compression, filter and interlace stay 0
+  header[8] = 8; // bits per sample; colour type, compression, filter and interlace stay 0
   const rows = Buffer.alloc((width + 1) * height);
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
   return Buffer.concat([
     signature,
-    chunk("IHDR", header),
-    chunk("IDAT", deflateSync(rows)),
-    chunk("IEND", Buffer.alloc(0)),
+    buildChunk("IHDR", header),
+    buildChunk("IDAT", deflateSync(rows)),
+    buildChunk("IEND", Buffer.alloc(0)),
   ]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+function buildChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
   const buffer = Buffer.alloc(body.length + 8);
   buffer.writeUInt32BE(data.length, 0);

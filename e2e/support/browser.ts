@@ -4,11 +4,20 @@ import { chromium, type LaunchOptions } from "@playwright/test";
 import { chromiumVariable, findSystemChromium } from "@relicario/tooling/chromium";
 
 /**
- * How Chromium is started: quiet, and without a sandbox where the user is root.
- * `RELICARIO_CHROMIUM` names the program, as the test command does for the one that it found;
- * without it Playwright's own is taken, else the system's.
+ * The same for stories, with the vault's frames in the page's process: Chromium sends a click that
+ * follows a change of layout at once to where another process's frame was before.
  */
-export function chromiumArguments(): LaunchOptions {
+export function createStoryLaunchOptions(): LaunchOptions {
+  const options = createLaunchOptions();
+  return { ...options, args: [...(options.args ?? []), "--disable-site-isolation-trials"] };
+}
+
+/**
+ * Launch options of Chromium: quiet, and without a sandbox for root. `RELICARIO_CHROMIUM` names the
+ * program; the test command sets it to the one that it found. Otherwise Playwright's own is used,
+ * or the system's.
+ */
+export function createLaunchOptions(): LaunchOptions {
   const configuredPath = process.env[chromiumVariable];
   const bundledPath = chromium.executablePath();
   const executablePath =

@@ -33,7 +33,7 @@ describe("ByteSearch", () => {
     ).toContain("hex");
   });
 
-  it("finds any run of 32 bytes of a picture, wherever it begins, in each encoding", () => {
+  it("finds any run of 32 bytes of a picture, wherever the run begins, in each encoding", () => {
     const picture = randomBytes(5000);
     const search = new ByteSearch([runs(picture)]);
     for (let start = 0; start < 40; start++) {
@@ -47,7 +47,7 @@ describe("ByteSearch", () => {
     }
   });
 
-  it("finds a run whose middle is flat, and one that stands in the picture a thousand times", () => {
+  it("finds a run whose middle is flat, and a run that occurs in the picture a thousand times", () => {
     const flat = Buffer.concat([
       Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]),
       Buffer.alloc(16, 200),
@@ -63,7 +63,7 @@ describe("ByteSearch", () => {
     expect(search.search(surroundWithRandom(last.subarray(0, 16)), "x")).toEqual([]);
   });
 
-  it("does not take a shorter run, a plain one, or random bytes for the picture", () => {
+  it("does not mistake a shorter run, a flat one or random bytes for the picture", () => {
     const picture = Buffer.concat([randomBytes(2000), Buffer.alloc(400, 7)]);
     const search = new ByteSearch([runs(picture), text(sentinel)]);
     expect(search.search(surroundWithRandom(picture.subarray(500, 531)), "x")).toEqual([]);

@@ -1,10 +1,7 @@
 import { opendir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/**
- * Something that must not be found: a text (searched exactly), or data of which no 32-byte run may
- * appear.
- */
+/** A text (searched exactly), or data of which no 32-byte run may appear. */
 export type Needle =
   | { readonly name: string; readonly kind: "text"; readonly bytes: Uint8Array }
   | { readonly name: string; readonly kind: "runs"; readonly bytes: Uint8Array };
@@ -16,24 +13,19 @@ export interface Finding {
   readonly offset: number;
 }
 
-/**
- * Length of a run, and how many different byte values make it telling: shorter or plainer runs are
- * everywhere.
- */
+/** Shorter runs, or runs with fewer different byte values, occur everywhere. */
 const RUN_LENGTH = 32;
 const MIN_DISTINCT_VALUES = 12;
-/**
- * Every run of 32 bytes holds a whole block of 16 that begins at a multiple of 16 of the needle.
- */
+/** Every run of 32 bytes contains a whole block of 16 at a multiple of 16 in the needle. */
 const BLOCK_LENGTH = 16;
 
 /**
- * Searches bytes for needles: as they are, and inside every stretch of base64, base64url (at all
- * offsets) and hex.
+ * Searches bytes for needles: raw, and inside every stretch of base64, base64url (at all offsets)
+ * and hex.
  *
- * [Note: Searching for runs] The blocks of 16 bytes at multiples of 16 of each needle are kept by a
- * hash. A rolling hash goes over the searched bytes one by one; at a hit the common run around it
- * is measured, and counts when it is at least 32 bytes long with at least 12 different values.
+ * [Note: Searching for runs] The blocks of 16 bytes at multiples of 16 of each needle are indexed
+ * by their hash. A rolling hash runs over the searched bytes; at a hit the common run around it is
+ * measured, and counts when it is at least 32 bytes long with at least 12 different values.
  */
 export class ByteSearch {
   readonly #texts: readonly Needle[];
@@ -97,8 +89,8 @@ export class ByteSearch {
     const foundNeedles = new Set<string>();
     let hash = hashBlock(bytes.subarray(0, BLOCK_LENGTH));
     for (let end = BLOCK_LENGTH; ; end++) {
-      // Long flat stretches meet flat blocks of the needles at every byte: what is around tells
-      // them apart at once.
+      // Long flat stretches match flat blocks of the needles at every byte. Their neighbours rule
+      // these hits out at once.
       if (
         ((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0 &&
         hasEnoughDistinctValues(bytes, end - RUN_LENGTH, end + BLOCK_LENGTH)
@@ -119,16 +111,16 @@ export class ByteSearch {
 const seenInScan = new Uint32Array(256);
 let scanNumber = 0;
 
-/** Whether at least 12 different values stand between two places, cut to what is there. */
+/** Whether the bytes from `from` to before `to`, clipped, have at least 12 different values. */
 function hasEnoughDistinctValues(bytes: Uint8Array, from: number, to: number): boolean {
   scanNumber += 1;
-  let values = 0;
+  let distinctCount = 0;
   for (let position = Math.max(0, from); position < Math.min(to, bytes.length); position++) {
     const value = bytes[position] ?? 0;
     if (seenInScan[value] === scanNumber) continue;
     seenInScan[value] = scanNumber;
-    values += 1;
-    if (values === MIN_DISTINCT_VALUES) return true;
+    distinctCount += 1;
+    if (distinctCount === MIN_DISTINCT_VALUES) return true;
   }
   return false;
 }
@@ -150,8 +142,8 @@ function hashBlock(block: Uint8Array): number {
 }
 
 /**
- * Whether the bytes around needle[at] and bytes[offset] agree over a run of 32 with 12 different
- * values.
+ * Whether the bytes around needle[position] and bytes[offset] agree over a run of 32 with 12
+ * different values.
  */
 function isSignificantRun(needle: Uint8Array, position: number, bytes: Uint8Array, offset: number): boolean {
   let matchingBefore = 0;

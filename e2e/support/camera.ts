@@ -4,13 +4,13 @@ import path from "node:path";
 import sharp from "sharp";
 
 /**
- * What the camera of a browser sees: a film (motion JPEG) of one photograph, upright, 4:3. A
- * browser reads it when it opens the camera.
+ * Writes a film (motion JPEG) of one photograph, upright, 4:3. The browser reads it as the picture
+ * of its camera when it opens the camera.
  *
- * @param fit `contain` leaves all of it in sight, on white
- * @returns its path
+ * @param fit `contain` shows all of it, on white
+ * @returns path of the film
  */
-export async function cameraFilm(
+export async function writeCameraFilm(
   photograph: string,
   folder: string,
   fit: "cover" | "contain" = "cover",
@@ -20,16 +20,16 @@ export async function cameraFilm(
     .resize(1600, 1200, { fit, background: "white" })
     .jpeg({ quality: 95 })
     .toBuffer();
-  const film = path.join(folder, "camera.mjpeg");
-  await writeFile(film, Buffer.concat(Array.from({ length: 5 }, () => frame)));
-  return film;
+  const filmPath = path.join(folder, "camera.mjpeg");
+  await writeFile(filmPath, Buffer.concat(Array.from({ length: 5 }, () => frame)));
+  return filmPath;
 }
 
-/** Chromium with that camera, which asks nobody whether a page may use it. */
-export function cameraArguments(film: string): readonly string[] {
+/** Arguments that give Chromium this camera, without asking whether a page may use it. */
+export function buildCameraArguments(filmPath: string): readonly string[] {
   return [
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
-    `--use-file-for-fake-video-capture=${film}`,
+    `--use-file-for-fake-video-capture=${filmPath}`,
   ];
 }

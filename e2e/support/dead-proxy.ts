@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 
 /**
- * A proxy that leads nowhere: a browser that is told to use it for everything has no network, and
- * each of its requests is noted.
+ * A proxy without upstream: a browser that sends everything to it has no network, and each of its
+ * requests is recorded.
  */
 export class DeadProxy {
   readonly #server: Server;

@@ -8,9 +8,10 @@ import type { RunningPortal } from "@relicario/tooling/portal";
 
 const root = path.join(import.meta.dirname, "../..");
 
-/** A remote's package in a folder of its own, whose sources a test may change. */
+/** A copy of a remote's package, whose sources a test may change. */
 export interface CopiedRemote {
   readonly folder: string;
+  readonly write: (file: string, text: string) => Promise<void>;
   readonly change: (file: string, change: (text: string) => string) => Promise<void>;
   readonly remove: () => Promise<void>;
 }
@@ -24,28 +25,34 @@ export async function copyRemote(name: string): Promise<CopiedRemote> {
   await symlink(path.join(sourceFolder, "node_modules"), path.join(folder, "node_modules"));
   return {
     folder,
+    write: (file, text) => writeFile(path.join(folder, file), text),
     change: async (file, change) => {
       const text = await readFile(path.join(folder, file), "utf8");
-      const changed = change(text);
-      if (changed === text) throw new TypeError(`${file} has not what should change`);
-      await writeFile(path.join(folder, file), changed);
+      const changedText = change(text);
+      if (changedText === text) throw new TypeError(`${file} does not have the text to change`);
+      await writeFile(path.join(folder, file), changedText);
     },
     remove: () => rm(temporaryFolder, { recursive: true, force: true }),
   };
 }
 
-/** `npm run dev -- --remote <folder>` beside a portal. */
+/** Runs `npm run dev -- --remote <folder>` next to a portal. */
 export async function startDevelopment(
   portal: RunningPortal,
   folder: string,
-): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
+): Promise<{
+  readonly origin: string;
+  /** What the terminal shows so far. */
+  readonly readOutput: () => string;
+  readonly stop: () => Promise<void>;
+}> {
   const { port } = new URL(portal.origin);
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/dev.ts"), "--remote", folder],
     { env: { ...process.env, PORT: port, DATA_DIR: portal.dataDir }, stdio: ["ignore", "pipe", "pipe"] },
   );
-  const exited = once(child, "exit");
+  const exitEvent = once(child, "exit");
   let output = "";
   const origin = await new Promise<string>((resolve, reject) => {
     const collectOutput = (data: Buffer): void => {
@@ -55,15 +62,16 @@ export async function startDevelopment(
     };
     child.stdout.on("data", collectOutput);
     child.stderr.on("data", collectOutput);
-    void exited.then(() => {
+    void exitEvent.then(() => {
       reject(new Error(output));
     });
   });
   return {
     origin,
+    readOutput: () => output,
     stop: async () => {
       child.kill("SIGTERM");
-      await exited;
+      await exitEvent;
     },
   };
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One call as it came. */
 export interface DriveRequest {
   readonly method: string;
   readonly url: URL;
@@ -22,8 +21,8 @@ export interface DriveServer {
 }
 
 /**
- * A small server on a free port of this machine. Calls from other origins may come, as the
- * providers allow them for their calls.
+ * Starts a small server on a free local port, which allows calls from other origins, as the
+ * providers do.
  */
 export async function startDriveServer(
   respond: (request: DriveRequest, origin: string) => DriveResponse,
@@ -74,12 +73,16 @@ export async function startDriveServer(
   };
 }
 
-export function jsonResponse(body: unknown, status = 200): DriveResponse {
+export function createJsonResponse(body: unknown, status = 200): DriveResponse {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-/** A provider's page with one button for each way on. */
-export function htmlPage(title: string, linksByLabel: Readonly<Record<string, string>>, script = ""): DriveResponse {
+/** A provider's page with one link for each label. */
+export function createHtmlPage(
+  title: string,
+  linksByLabel: Readonly<Record<string, string>>,
+  script = "",
+): DriveResponse {
   const linkMarkup = Object.entries(linksByLabel).map(
     ([name, address]) => `<p><a href="${address.replaceAll("&", "&amp;")}">${name}</a></p>`,
   );

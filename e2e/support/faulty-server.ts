@@ -4,12 +4,12 @@ import { createServer } from "node:http";
 import type { RunningPortal } from "@relicario/tooling/portal";
 
 /**
- * What a static server does to each request: answers with this status, or takes it and says
- * nothing.
+ * How a static server treats each request: responds with this status, or accepts it and never
+ * responds.
  */
 export type ServerFault = 404 | 500 | "slow";
 
-/** Puts a server that does nothing else in the place of a remote's own. Returns the way back. */
+/** Replaces a remote's server by a faulty one; returns a function that restores it. */
 export async function injectServerFault(
   { processes }: RunningPortal,
   remote: string,
@@ -19,7 +19,7 @@ export async function injectServerFault(
   const server = createServer((_request, response) => {
     if (fault !== "slow") response.writeHead(fault).end();
   });
-  server.listen(processes.port(remote), "127.0.0.1");
+  server.listen(processes.getPort(remote), "127.0.0.1");
   await once(server, "listening");
   return async () => {
     server.closeAllConnections();

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 import {
-  jsonResponse,
-  htmlPage,
+  createJsonResponse,
+  createHtmlPage,
   startDriveServer,
   type DriveResponse,
   type DriveRequest,
@@ -17,17 +17,18 @@ export interface DriveFile {
 }
 
 export interface GoogleDriveServer extends DriveServer {
-  /** What the application may see of the person's drive. */
+  /** Files of the user that the application may see. */
   readonly files: DriveFile[];
-  /** Of the person, not handed over yet: the picker hands over the first. */
+  /** Other files of the user; the picker grants the first. */
   readonly otherFiles: DriveFile[];
 }
 
 const scope = "https://www.googleapis.com/auth/drive.file";
 
 /**
- * Google as its documentation describes it: OAuth 2.0 for client-side web applications, the picker
- * by redirect (`trigger_onepick`), and of Drive v3 what an application with `drive.file` uses.
+ * Starts a server that acts as Google's documentation describes: OAuth 2.0 for client-side web
+ * applications, the picker by redirect (`trigger_onepick`), and the parts of Drive v3 that an
+ * application with `drive.file` uses.
  */
 export async function startGoogleDrive(clientId: string): Promise<GoogleDriveServer> {
   const files: DriveFile[] = [];
@@ -42,17 +43,17 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
     const parameters = url.searchParams;
     const redirectUrl = new URL(parameters.get("redirect_uri") ?? "");
     if (parameters.get("client_id") !== clientId || parameters.get("scope") !== scope)
-      return htmlPage("Error 400: invalid_request", {});
+      return createHtmlPage("Error 400: invalid_request", {});
     const state = parameters.get("state") ?? "";
     if (parameters.get("trigger_onepick") === "true") {
       const pickedFile = otherFiles[0];
       const approval = new URLSearchParams({ state, code: randomUUID(), scope, picked_file_ids: pickedFile?.id ?? "" });
-      return htmlPage("Select files", {
+      return createHtmlPage("Select files", {
         [pickedFile?.name ?? "nothing"]:
           `/picked?${new URLSearchParams({ to: `${redirectUrl.href}?${approval.toString()}` }).toString()}`,
       });
     }
-    if (parameters.get("response_type") !== "token") return htmlPage("Error 400: unsupported_response_type", {});
+    if (parameters.get("response_type") !== "token") return createHtmlPage("Error 400: unsupported_response_type", {});
     const token = randomUUID();
     tokens.add(token);
     const approval = new URLSearchParams({
@@ -62,7 +63,7 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
       expires_in: "3599",
       scope,
     });
-    return htmlPage("Sign in with Google", {
+    return createHtmlPage("Sign in with Google", {
       Allow: `${redirectUrl.href}#${approval.toString()}`,
       Cancel: `${redirectUrl.href}#${new URLSearchParams({ state, error: "access_denied" }).toString()}`,
     });
@@ -71,10 +72,10 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
   const drive = (request: DriveRequest): DriveResponse => {
     const { method, url, headers, body } = request;
     if (!tokens.has((headers.authorization ?? "").replace("Bearer ", "")))
-      return jsonResponse({ error: { code: 401, errors: [{ reason: "authError" }] } }, 401);
+      return createJsonResponse({ error: { code: 401, errors: [{ reason: "authError" }] } }, 401);
     if (method === "GET" && url.pathname === "/drive/v3/files") {
       const mimeTypeFilter = /mimeType (=|contains) '([^']+)'/.exec(url.searchParams.get("q") ?? "");
-      return jsonResponse({
+      return createJsonResponse({
         files: files
           .filter(({ type }) =>
             mimeTypeFilter?.[1] === "=" ? type === mimeTypeFilter[2] : type.startsWith(mimeTypeFilter?.[2] ?? " "),
@@ -84,10 +85,11 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
     }
     if (method === "GET" && url.pathname.startsWith("/drive/v3/files/")) {
       const file = files.find(({ id }) => url.pathname.endsWith(`/${id}`));
-      if (file === undefined) return jsonResponse({ error: { code: 404, errors: [{ reason: "notFound" }] } }, 404);
+      if (file === undefined)
+        return createJsonResponse({ error: { code: 404, errors: [{ reason: "notFound" }] } }, 404);
       return url.searchParams.get("alt") === "media"
         ? { headers: { "content-type": file.type }, body: file.bytes }
-        : jsonResponse({ name: file.name, size: String(file.bytes.length) });
+        : createJsonResponse({ name: file.name, size: String(file.bytes.length) });
     }
     if (method === "POST" && url.searchParams.get("uploadType") === "multipart") {
       const boundary = /boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1] ?? "";
@@ -97,7 +99,7 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
         mimeType: string;
       };
       files.push({ id: randomUUID(), name, type: mimeType, bytes: stripPartHeaders(contentPart).subarray(0, -2) });
-      return jsonResponse({ id: files.at(-1)?.id });
+      return createJsonResponse({ id: files.at(-1)?.id });
     }
     if (method === "POST" && url.searchParams.get("uploadType") === "resumable") {
       const { name, mimeType } = JSON.parse(body.toString()) as { name: string; mimeType: string };
@@ -111,14 +113,14 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
       return { headers: { location: `${url.origin}/upload/drive/v3/files?uploadType=resumable&upload_id=${id}` } };
     }
     const session = sessions.get(url.searchParams.get("upload_id") ?? "");
-    if (method !== "PUT" || session === undefined) return jsonResponse({}, 404);
+    if (method !== "PUT" || session === undefined) return createJsonResponse({}, 404);
     if (!(headers["content-range"] ?? "").startsWith(`bytes ${String(session.received.length)}-`))
-      return jsonResponse({}, 400);
+      return createJsonResponse({}, 400);
     session.received = Buffer.concat([session.received, body]);
     if (session.received.length < session.total)
       return { status: 308, headers: { range: `bytes=0-${String(session.received.length - 1)}` } };
     files.push({ id: randomUUID(), name: session.name, type: session.type, bytes: session.received });
-    return jsonResponse({ id: files.at(-1)?.id });
+    return createJsonResponse({ id: files.at(-1)?.id });
   };
 
   const server = await startDriveServer((request) => {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 
 const blockBytes = 1024 * 1024;
 
-/** Writes random bytes; gives their SHA-256 in hex. */
+/** Writes random bytes; returns their SHA-256 in hex. */
 export async function writeLargeFile(path: string, mebibytes: number): Promise<string> {
   const hash = createHash("sha256");
   const stream = createWriteStream(path);

@@ -1,33 +1,35 @@
 import { expect, type Page } from "@playwright/test";
 
+import { startingElements } from "./starting-elements.ts";
+
 /**
- * As the browser counts it: the part of the window that was moved, times how far, in parts of the
- * window.
+ * Largest layout shift that counts as none. Browsers compute it as moved part of the window times
+ * distance, both as fractions of the window.
  */
 const maxShift = 0.005;
 
 /**
- * Loads the page, waits until it asks for nothing and loads nothing any more, and judges by how
- * much it has moved what was there already. A path that leads to another one is not judged: the
- * frame may be another one there. The story goes on, to name every screen that moves.
+ * Loads a page and expects no shift of what was shown. Skips paths that redirect, whose frame may
+ * differ. A failed expectation lets the test continue, so that it names every screen that shifts.
  */
 export async function expectNoShift(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await page.waitForLoadState("networkidle");
   await expect(page.locator("main [aria-busy='true']")).toHaveCount(0);
+  await expect(startingElements(page)).toHaveCount(0);
   if (new URL(page.url()).pathname !== path) return;
   const shifts = await page.evaluate(readShifts);
   const sum = shifts.reduce((total, { value }) => total + value, 0);
   expect
-    .soft(sum, `${path} moves by itself: ${shifts.flatMap(({ movedNodes }) => movedNodes).join("; ")}`)
+    .soft(sum, `${path} shifts: ${shifts.flatMap(({ movedNodes }) => movedNodes).join("; ")}`)
     .toBeLessThanOrEqual(maxShift);
 }
 
 /** An entry of https://wicg.github.io/layout-instability, which only Chromium has. */
 interface LayoutShift extends PerformanceEntry {
   readonly value: number;
-  /** A key, a click or a touch came shortly before. */
+  /** Follows a key, a click or a touch. */
   readonly hadRecentInput: boolean;
   readonly sources: readonly {
     readonly node: Node | null;
@@ -36,7 +38,7 @@ interface LayoutShift extends PerformanceEntry {
   }[];
 }
 
-/** Runs in the page: what moved since it was loaded, from where to where. */
+/** Runs in the page: shifts since it was loaded, with the positions of what moved. */
 function readShifts(): { readonly value: number; readonly movedNodes: readonly string[] }[] {
   const isShift = (entry: PerformanceEntry): entry is LayoutShift => entry.entryType === "layout-shift";
   const observer = new PerformanceObserver(() => undefined);

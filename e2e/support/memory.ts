@@ -1,43 +1,42 @@
-import type { CDPSession, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { z } from "zod";
 
-/** What a page and its workers held when they held most. */
+import { attachTargets } from "./devtools-targets.ts";
+
 export interface MemoryWatch {
-  /**
-   * Bytes: used JavaScript heaps, array buffers and WASM memories, of the page and all its workers
-   * together.
-   */
-  readonly stop: () => Promise<{ readonly peak: number; readonly parts: Readonly<Record<string, number>> }>;
+  /** Peak bytes of heaps, array buffers and WASM memories: page, the vault's frame and workers. */
+  readonly stop: () => Promise<{
+    readonly peakBytes: number;
+    readonly bytesByTarget: Readonly<Record<string, number>>;
+  }>;
 }
 
-interface Usage {
-  readonly usedSize: number;
+const Usage = z.object({
+  usedSize: z.number(),
   /** Array buffers and WASM memories; absent in older browsers. */
-  readonly backingStorageSize?: number;
-}
+  backingStorageSize: z.number().default(0),
+});
 
 const pollIntervalMs = 100;
 
 /**
- * Asks page and workers again and again, by the DevTools protocol. Start it before the workers
- * start. The page's garbage of what went before is collected first; what comes from now on counts
- * with its garbage.
+ * Polls page, frame and workers by the DevTools protocol. Must start before the workers. Earlier
+ * garbage of the page is collected first; later garbage counts.
  */
 export async function watchMemory(page: Page): Promise<MemoryWatch> {
   const cdp = await page.context().newCDPSession(page);
-  const workers = await attachWorkers(cdp);
+  const listTargets = await attachTargets(cdp);
   await cdp.send("HeapProfiler.collectGarbage");
   let peak = 0;
   let parts: Record<string, number> = {};
   const abortController = new AbortController();
   const polling = (async () => {
     while (!abortController.signal.aborted) {
-      const usages = await Promise.all([
-        cdp.send("Runtime.getHeapUsage").then((usage) => ["page", usage] as const),
-        ...workers.usages(),
-      ]).catch(() => []); // a page that is closed
-      const sizes = usages.map(
-        ([name, usage]) => [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const,
+      const sizes = await Promise.all(
+        listTargets().map(async ({ name, request }) => {
+          const usage = Usage.safeParse(await request("Runtime.getHeapUsage")).data;
+          return [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const;
+        }),
       );
       const sum = sizes.reduce((total, [, size]) => total + size, 0);
       if (sum > peak) {
@@ -53,64 +52,17 @@ export async function watchMemory(page: Page): Promise<MemoryWatch> {
       abortController.abort();
       await polling;
       await cdp.detach().catch(() => undefined); // gone with its page
-      return { peak, parts };
+      return { peakBytes: peak, bytesByTarget: parts };
     },
-  };
-}
-
-/**
- * Sessions of the page's workers. Playwright's own are not for everybody's commands, so messages
- * are wrapped by hand.
- */
-async function attachWorkers(
-  cdp: CDPSession,
-): Promise<{ usages: () => Promise<readonly [name: string, usage: Usage | null]>[] }> {
-  const sessions = new Map<string, string>();
-  const pendingReplies = new Map<number, (usage: Usage | null) => void>();
-  let nextId = 1;
-  cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
-    if (targetInfo.type === "worker") sessions.set(sessionId, targetInfo.title);
-  });
-  cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
-    sessions.delete(sessionId);
-    for (const reply of pendingReplies.values()) reply(null);
-    pendingReplies.clear();
-  });
-  cdp.on("Target.receivedMessageFromTarget", ({ message }) => {
-    const { id, result } = JSON.parse(message) as { id: number; result?: Usage };
-    pendingReplies.get(id)?.(result ?? null);
-    pendingReplies.delete(id);
-  });
-  await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
-  return {
-    usages: () =>
-      [...sessions].map(
-        ([sessionId, name]) =>
-          new Promise((resolve) => {
-            const id = nextId++;
-            pendingReplies.set(id, (usage) => {
-              resolve([name, usage]);
-            });
-            cdp
-              .send("Target.sendMessageToTarget", {
-                sessionId,
-                message: JSON.stringify({ id, method: "Runtime.getHeapUsage" }),
-              })
-              .catch(() => {
-                resolve([name, null]); // a worker that has just ended
-              });
-          }),
-      ),
   };
 }
 
 /** Milliseconds of the longest task of the page's main thread. */
 export interface LongestTask {
-  /** That the thread itself worked for the page. */
+  /** Processor time that the thread spent on the page. */
   readonly threadTime: number;
   /**
-   * From its beginning to its end: with other programs on two cores mostly the time in which they
-   * had them.
+   * From start to end. With other programs on two cores, it is mostly the time in which those ran.
    */
   readonly wallTime: number;
 }
@@ -127,15 +79,15 @@ const TraceEvent = z.object({
 type TraceEvent = z.infer<typeof TraceEvent>;
 
 /**
- * Each body that has come is copied for whoever observes the network, which Playwright always does:
- * 15 ms for 4 MiB, and 0.3 without it.
+ * Event of the browser's copy of each response body for network observers, as Playwright always is.
+ * Copying 4 MiB takes 15 ms, against 0.3 ms without observers.
  */
 const observerEvent = "ResponseBodyLoader::DidFinishLoadingBody";
 
 /**
- * Notes every task of the page's main thread from now on, in the browser's trace. What counts is
- * the processor time of the thread in it, without what it did for the observer: on a machine whose
- * cores are shared a task of 10 ms takes 100 ms of the clock, whoever wrote it.
+ * Records every task of the page's main thread in the browser's trace. Counts the thread's
+ * processor time, because a task of 10 ms takes 100 ms of the clock on shared cores. Leaves out the
+ * work for the observer.
  */
 export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>> {
   const cdp = await page.context().newCDPSession(page);

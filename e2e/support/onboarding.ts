@@ -1,13 +1,13 @@
 import type { Page } from "@playwright/test";
 
-/** A page of somebody who has seen all tours: none runs on its own. */
+/** Marks all tours as seen, so that none starts on its own. */
 export async function disableTours(page: Page): Promise<void> {
   await page.addInitScript(markToursSeen);
 }
 
 /** Runs in the page before its own scripts. */
 export function markToursSeen(): void {
-  // the browser's own page in a frame whose server is away has no storage
+  // the browser's own page in a frame whose server is down has no storage
   if (!location.protocol.startsWith("http")) return;
   localStorage.setItem("onboarding", "true");
   localStorage.setItem("toursSeen", '"all"');

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 
 import {
-  jsonResponse,
-  htmlPage,
+  createJsonResponse,
+  createHtmlPage,
   startDriveServer,
   type DriveResponse,
   type DriveRequest,
@@ -11,16 +11,15 @@ import {
 import type { DriveFile } from "./google-drive.ts";
 
 export interface OneDriveServer extends DriveServer {
-  /** The folder of the application. */
   readonly folder: DriveFile[];
   /** The person's own files, which only the picker shows. */
   readonly otherFiles: DriveFile[];
 }
 
 /**
- * Microsoft as its documentation describes it: the identity platform's code flow with PKCE for
- * single-page applications, of Graph the application's own folder, the file picker in version 8
- * with its messages, and the item that it names.
+ * Starts a server that acts as Microsoft's documentation describes: the identity platform's code
+ * flow with PKCE for single-page applications; of Graph, the application's own folder; and the file
+ * picker in version 8 with its messages, and the item that it names.
  */
 export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
   const folder: DriveFile[] = [];
@@ -37,11 +36,11 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
       parameters["response_type"] !== "code" ||
       parameters["code_challenge_method"] !== "S256"
     )
-      return htmlPage("invalid_request", {});
+      return createHtmlPage("invalid_request", {});
     const { redirect_uri: redirect = "", state = "", scope = "", code_challenge: challenge = "" } = parameters;
     const code = randomUUID();
     codes.set(code, { challenge, scope, redirect });
-    return htmlPage("Sign in to Microsoft", {
+    return createHtmlPage("Sign in to Microsoft", {
       Accept: `${redirect}#${new URLSearchParams({ code, state }).toString()}`,
       Cancel: `${redirect}#${new URLSearchParams({ error: "access_denied", state }).toString()}`,
     });
@@ -58,47 +57,47 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
       code.redirect !== parameters.get("redirect_uri") ||
       parameters.has("client_secret")
     )
-      return jsonResponse({ error: "invalid_grant" }, 400);
+      return createJsonResponse({ error: "invalid_grant" }, 400);
     const token = randomUUID();
     tokens.set(token, code.scope);
-    return jsonResponse({ access_token: token, token_type: "Bearer", expires_in: 3600, scope: code.scope });
+    return createJsonResponse({ access_token: token, token_type: "Bearer", expires_in: 3600, scope: code.scope });
   };
   const storeFile = (name: string, type: string, bytes: Buffer): DriveResponse => {
     folder.push({ id: randomUUID(), name, type, bytes });
-    return jsonResponse({ id: folder.at(-1)?.id, name }, 201);
+    return createJsonResponse({ id: folder.at(-1)?.id, name }, 201);
   };
 
   const handleGraph = (request: DriveRequest, origin: string): DriveResponse => {
     const { method, url, headers, body } = request;
     if (findScope(request) !== "https://graph.microsoft.com/Files.ReadWrite.AppFolder")
-      return jsonResponse({ error: { code: "InvalidAuthenticationToken" } }, 401);
+      return createJsonResponse({ error: { code: "InvalidAuthenticationToken" } }, 401);
     const path = decodeURIComponent(url.pathname.replace("/v1.0/me/drive/special/approot", ""));
     if (method === "GET" && path === "/children")
-      return jsonResponse({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
+      return createJsonResponse({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
     const [, name = "", operation = ""] = /^:\/(.+):\/(content|createUploadSession)$/.exec(path) ?? [];
     if (operation === "content" && method === "PUT") return storeFile(name, headers["content-type"] ?? "", body);
     if (operation === "createUploadSession" && method === "POST") {
       const id = randomUUID();
       sessions.set(id, { name, received: Buffer.alloc(0) });
-      return jsonResponse({ uploadUrl: `${origin}/session/${id}` });
+      return createJsonResponse({ uploadUrl: `${origin}/session/${id}` });
     }
-    return jsonResponse({ error: { code: "itemNotFound" } }, 404);
+    return createJsonResponse({ error: { code: "itemNotFound" } }, 404);
   };
   const uploadPiece = ({ url, headers, body }: DriveRequest): DriveResponse => {
     const session = sessions.get(url.pathname.replace("/session/", ""));
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
     if (session === undefined || headers.authorization !== undefined || Number(range?.[1]) !== session.received.length)
-      return jsonResponse({ error: { code: "invalidRange" } }, 416);
+      return createJsonResponse({ error: { code: "invalidRange" } }, 416);
     session.received = Buffer.concat([session.received, body]);
     return session.received.length < Number(range?.[2])
-      ? jsonResponse({ nextExpectedRanges: [`${String(session.received.length)}-`] }, 202)
+      ? createJsonResponse({ nextExpectedRanges: [`${String(session.received.length)}-`] }, 202)
       : storeFile(session.name, "text/html", session.received);
   };
 
-  /** The picker's page: it speaks to whoever opened its window. */
+  /** The picker's page, which sends messages to the window that opened it. */
   const renderPicker = ({ url, body }: DriveRequest, origin: string): DriveResponse => {
     const token = new URLSearchParams(body.toString()).get("access_token") ?? "";
-    if (tokens.get(token) !== "OneDrive.ReadOnly") return htmlPage("401", {});
+    if (tokens.get(token) !== "OneDrive.ReadOnly") return createHtmlPage("401", {});
     const { messaging } = JSON.parse(url.searchParams.get("filePicker") ?? "{}") as {
       messaging: { origin: string; channelId: string };
     };
@@ -120,13 +119,13 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
       document.getElementById("close").onclick = () => send({ command: "close" });
       opener.postMessage({ type: "initialize", channelId: ${JSON.stringify(messaging.channelId)} }, ${JSON.stringify(messaging.origin)}, [port2]);
     </script>`;
-    return htmlPage("Loading", {}, script);
+    return createHtmlPage("Loading", {}, script);
   };
   const describeItem = (request: DriveRequest, origin: string): DriveResponse => {
     const file = otherFiles.find(({ id }) => request.url.pathname.endsWith(`/drives/drive/items/${id}`));
     if (findScope(request) !== "OneDrive.ReadOnly" || file === undefined)
-      return jsonResponse({ error: { code: "itemNotFound" } }, 404);
-    return jsonResponse({
+      return createJsonResponse({ error: { code: "itemNotFound" } }, 404);
+    return createJsonResponse({
       name: file.name,
       size: file.bytes.length,
       "@content.downloadUrl": `${origin}/download/${file.id}`,

@@ -1,6 +1,8 @@
 import type { Page } from "@playwright/test";
 
-/** Something that this browser keeps for the origin, or that a kept key makes of it. */
+import { evaluateAtVault } from "./vault-origin.ts";
+
+/** An item that the browser stores for the origin, or that a stored key produces. */
 export interface StoredItem {
   /** Database, store and member; or the name in another storage. */
   readonly where: string;
@@ -19,34 +21,40 @@ interface StoredKey {
 export interface OriginStorage {
   readonly stored: readonly StoredItem[];
   readonly keys: readonly StoredKey[];
-  /** What the keys gave away, by any of their usages. */
+  /** Output of the keys, by any of their usages. */
   readonly derived: readonly StoredItem[];
   /**
-   * Pairs of an `iv` and sealed bytes, and JWEs, that no key here opened. Where there are any, the
-   * attack does not know enough to be believed.
+   * Pairs of an `iv` and sealed bytes, and JWEs, that no key in the storage opened. If there are
+   * any, the attack is incomplete and proves nothing.
    */
   readonly undecrypted: readonly string[];
 }
 
 /**
- * Everything that script of the origin can read of what the browser keeps for it, at the moment:
- * IndexedDB, private files, local and session storage, caches, cookies, the history entry's state
- * and the window's name. Each key is tried in each of its usages on everything that could be meant
- * for it.
+ * Reads everything that script of the portal's or the vault's origin can read: IndexedDB, private
+ * files, local and session storage, caches, cookies, the history entry's state and the window's
+ * name. Tries each key, in each of its usages, on everything that it may open.
  *
- * @param tried.purposes what the vault adds to what it wraps (`relicario/device/<purpose>`), for
- *   each name that the storage knows
- * @param tried.documents of the service, compact JWE: the keys are tried on them, and on those that
- *   they hold
+ * @param attackInputs.purposes additional data of what the vault wraps
+ *   (`relicario/device/<purpose>`), for each name in the storage
+ * @param attackInputs.documents compact JWE of the service: the keys are tried on them, and on the
+ *   documents inside
  */
 export async function readOriginStorage(
   page: Page,
+  vaultOrigin: string,
   attackInputs: { readonly purposes: readonly string[]; readonly documents: readonly string[] },
 ): Promise<OriginStorage> {
-  const { stored, derived, ...rest } = await page.evaluate(readAllStorage, attackInputs);
+  const ofPage = await page.evaluate(readAllStorage, attackInputs);
+  const ofVault = await evaluateAtVault(page, vaultOrigin, readAllStorage, attackInputs);
   const decodeItems = (list: readonly { where: string; base64: string }[]): StoredItem[] =>
     list.map(({ where, base64 }) => ({ where, bytes: Buffer.from(base64, "base64") }));
-  return { ...rest, stored: decodeItems(stored), derived: decodeItems(derived) };
+  return {
+    stored: decodeItems([...ofPage.stored, ...ofVault.stored]),
+    derived: decodeItems([...ofPage.derived, ...ofVault.derived]),
+    keys: [...ofPage.keys, ...ofVault.keys],
+    undecrypted: [...ofPage.undecrypted, ...ofVault.undecrypted],
+  };
 }
 
 interface EncodedItem {
@@ -71,7 +79,7 @@ async function readAllStorage({
   const addItem = (where: string, bytes: Uint8Array<ArrayBuffer>): void => {
     stored.push({ where, bytes });
   };
-  const bytesOf = (value: unknown): Uint8Array<ArrayBuffer> | null => {
+  const toBytes = (value: unknown): Uint8Array<ArrayBuffer> | null => {
     if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0));
     return ArrayBuffer.isView(value)
       ? new Uint8Array(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) as ArrayBuffer)
@@ -79,7 +87,7 @@ async function readAllStorage({
   };
 
   async function visitValue(value: unknown, where: string): Promise<void> {
-    const bytes = bytesOf(value);
+    const bytes = toBytes(value);
     if (bytes !== null) {
       addItem(where, bytes);
     } else if (value instanceof CryptoKey) {
@@ -96,10 +104,10 @@ async function readAllStorage({
     } else if (typeof value === "object" && value !== null) {
       const members = Object.entries(value);
       const iv = members
-        .map(([name, element]) => (/^(iv|nonce)$/i.test(name) ? bytesOf(element) : null))
+        .map(([name, element]) => (/^(iv|nonce)$/i.test(name) ? toBytes(element) : null))
         .find((candidate) => candidate !== null);
       for (const [name, element] of members) {
-        const data = bytesOf(element);
+        const data = toBytes(element);
         if (iv !== undefined && data !== null && data.length >= 16) pairs.push({ where: `${where}.${name}`, iv, data });
         await visitValue(element, `${where}.${name}`);
       }
@@ -231,7 +239,7 @@ async function readAllStorage({
     }
   }
 
-  // Whatever has the length of an account key is tried as one.
+  // Everything with the length of an account key is tried as one.
   const candidateKeys = keys.filter(({ key }) => key.usages.includes("decrypt"));
   for (const { where, bytes } of derived.filter((element) => element.bytes.length === 32)) {
     const secret = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"]);
@@ -254,7 +262,7 @@ async function readAllStorage({
     new TextDecoder().decode(bytes).match(/[\w-]+\.\.[\w-]{16}\.[\w-]+\.[\w-]{22}/g) ?? [];
   const storedJwes = stored.flatMap(({ where, bytes }) =>
     bytes.length > 100_000 ? [] : findJwes(bytes).map((document) => ({ where, document })),
-  ); // contents are no documents
+  ); // too long for a document
   const queue = [...documents, ...storedJwes.map(({ document }) => document)];
   for (let document = queue.pop(); document !== undefined; document = queue.pop()) {
     const [header = "", , iv = "", text = "", tag = ""] = document.split(".");

@@ -2,11 +2,12 @@ import type { CDPSession, Page } from "@playwright/test";
 
 export interface Passkeys {
   readonly count: () => Promise<number>;
-  /** Takes them away. */
+  /** Returns how often a passkey was used. */
+  readonly countUses: () => number;
   readonly deleteAll: () => Promise<void>;
 }
 
-/** A passkey provider of the device itself, with PRF unless told otherwise. */
+/** Adds a passkey provider of the device itself, by default with PRF. */
 export async function addVirtualPasskeys(
   page: Page,
   { prf = true }: { readonly prf?: boolean } = {},
@@ -25,7 +26,10 @@ export async function addVirtualPasskeys(
       hasPrf: prf,
     },
   });
+  let useCount = 0;
+  cdp.on("WebAuthn.credentialAsserted", () => useCount++);
   return {
+    countUses: () => useCount,
     count: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials.length,
     deleteAll: async () => {
       await cdp.send("WebAuthn.clearCredentials", { authenticatorId });

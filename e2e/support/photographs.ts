@@ -5,19 +5,20 @@ import sharp, { type Sharp } from "sharp";
 const folder = path.join(import.meta.dirname, "../fixtures/photos");
 
 /**
- * The green photographs, the small one for stories about something else, and two that the gate
- * refuses. Licences stand beside the files.
+ * Photographs that the gate calls good, a small one, and two that it refuses. Licences are next to
+ * the files.
  */
 export const photographs = {
   mountains: path.join(folder, "picos-3264x2448.jpg"),
   small: path.join(folder, "picos-1200x900.jpg"),
+  smallHeic: path.join(folder, "picos-1200x900.heic"),
   friends: path.join(folder, "friends-2056x3088.jpg"),
   sunset: path.join(folder, "sunset-4272x2848.jpg"),
   tooPlain: path.join(folder, "spacex-3000x1688.jpg"),
   tooSmall: path.join(folder, "chelsea.png"),
 } as const;
 
-/** What may have happened to the kept copy. */
+/** Changed copies of a picture. */
 export const pictureCopies = {
   "JPEG quality 60": (file: string) =>
     toUploadedFile("copy-q60.jpg", "image/jpeg", sharp(file).rotate().jpeg({ quality: 60 })),
@@ -34,7 +35,7 @@ export const pictureCopies = {
   },
 } as const;
 
-/** Copies as messengers and phones make them, of what a picture file has in it. */
+/** Copies as messengers and phones make them, of the pixels of a picture file. */
 export const messengerCopies = {
   "1600 pixels, quality 75": (file: string) =>
     toUploadedFile(
@@ -62,7 +63,7 @@ export const messengerCopies = {
         .png(),
     );
   },
-  /** The pixels lie on their side; the file says how to turn them. */
+  /** Rotated pixels, with the orientation in the file. */
   "turned by the phone, as its file says": (file: string) =>
     toUploadedFile(
       "turned-exif.jpg",
@@ -73,7 +74,7 @@ export const messengerCopies = {
     toUploadedFile("turned.jpg", "image/jpeg", sharp(file).rotate(90).jpeg({ quality: 85 })),
 } as const;
 
-/** The photograph on a page of a scan: a sheet around it, so that it is not found without help. */
+/** Places a photograph on a scanned sheet, where it is not found without help. */
 export async function placeOnSheet(file: string): Promise<UploadedFile> {
   const picture = sharp(file).rotate().resize(1000);
   const { data, info } = await picture.jpeg({ quality: 85 }).toBuffer({ resolveWithObject: true });

@@ -5,19 +5,20 @@ import path from "node:path";
 import { test as base } from "@playwright/test";
 import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
-import { PlantedTexts } from "./planted.ts";
+import { startingElements } from "./starting-elements.ts";
+import { PlantedTexts } from "./planted-texts.ts";
 
 interface PortalFixtures {
-  /** Set by a spec that counts what pages tell their portal: no other spec then gets it. */
+  /**
+   * Set by a spec that counts the reports of pages to their portal. No other spec then uses that
+   * portal.
+   */
   readonly ownPortal: boolean;
   readonly portal: RunningPortal;
   readonly dataFolder: string;
 }
 
-/**
- * Playwright's test with a whole portal, started once for the specs that one worker runs, on free
- * ports and with data of its own.
- */
+/** A whole portal for each worker, on free ports and with its own data. */
 export const test = base.extend<
   { readonly problems: readonly string[]; readonly planted: PlantedTexts },
   PortalFixtures
@@ -43,9 +44,16 @@ export const test = base.extend<
     await use(portal.origin);
   },
   /**
-   * Errors that pages threw without anybody catching them, and whatever the content security policy
-   * refused: none is right.
+   * Acts on a page once no element of the vault starts in it, as a person does: what is below an
+   * element moves when it shows its first content.
    */
+  context: async ({ context }, use) => {
+    context.on("page", (page) => {
+      void page.addLocatorHandler(startingElements(page).first(), () => Promise.resolve());
+    });
+    await use(context);
+  },
+  /** Uncaught errors of pages, and refusals of the content security policy: none is expected. */
   problems: [
     async ({ context }, use, testInfo) => {
       const problems: string[] = [];
@@ -59,8 +67,8 @@ export const test = base.extend<
     { auto: true },
   ],
   /**
-   * What a spec that asks for it says was typed. After the spec the access log, the databases and
-   * the objects hold nothing of it.
+   * Texts that a spec typed. After the spec the access log, the databases and the objects hold none
+   * of them.
    */
   planted: [
     async ({ portal, dataFolder }, use, testInfo) => {

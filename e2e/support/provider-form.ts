@@ -8,12 +8,12 @@ const SignedDocument = z.object({ payload: z.string() });
 const Deployment = z.object({ identity: z.object({ authority: z.string(), client_id: z.string() }) });
 
 /**
- * Sends the identity provider's form for signing in or up without showing it. The browser of these
- * requests then has the provider's session, so that the portal signs in without a question.
+ * Sends the identity provider's form without showing it; the portal then signs in by the provider's
+ * session.
  *
- * @param request of a browser without the recording proxy, which takes no requests but a browser's
- *   own
- * @throws Error when the provider refuses what the form says
+ * @param request of a browser without the recording proxy, which takes only requests that the
+ *   browser makes itself
+ * @throws Error when the provider refuses the form
  */
 export async function sendProviderForm(
   request: APIRequestContext,
@@ -28,7 +28,7 @@ export async function sendProviderForm(
     redirect_uri: new URL("/", document.url()).href,
     response_type: "code",
     scope: "openid",
-    code_challenge: randomBytes(32).toString("base64url"), // nobody redeems the code
+    code_challenge: randomBytes(32).toString("base64url"), // the code is not redeemed
     code_challenge_method: "S256",
   });
   const formUrl = (await request.get(`${identity.authority}/auth?${parameters.toString()}`)).url();

@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { chromium, type BrowserContext } from "@playwright/test";
 
-import { chromiumArguments } from "./browser.ts";
+import { createStoryLaunchOptions } from "./browser.ts";
 import type { RecordingProxy } from "./recording-proxy.ts";
 
 export interface RecordedProfile {
@@ -13,9 +13,8 @@ export interface RecordedProfile {
 }
 
 /**
- * A browser with a profile folder of its own, all of whose requests go through the recorder.
- * `foreignHosts` are told hosts that pages asked for; `extraArguments` are further arguments of the
- * browser.
+ * Opens a browser with its own profile folder, all of whose requests go through the recorder. Adds
+ * foreign hosts that pages request to `foreignHosts`.
  */
 export async function openRecordedProfile(
   proxy: RecordingProxy,
@@ -24,10 +23,10 @@ export async function openRecordedProfile(
   extraArguments: readonly string[] = [],
 ): Promise<RecordedProfile> {
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
-  const launch = chromiumArguments();
+  const launchOptions = createStoryLaunchOptions();
   const context = await chromium.launchPersistentContext(folder, {
-    ...launch,
-    args: [...(launch.args ?? []), ...extraArguments],
+    ...launchOptions,
+    args: [...(launchOptions.args ?? []), ...extraArguments],
     baseURL,
     locale: "en-GB",
     viewport: { width: 1280, height: 900 },

@@ -2,16 +2,12 @@ import http from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 /**
- * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as
- * they went over the wire. Only for loopback: what the browser itself asks of its maker (updates,
- * leaked passwords) is refused.
+ * Records every byte that browsers send, as on the wire. Only for loopback: the browser's own calls
+ * to its maker (updates, leaked passwords) are refused.
  */
 export class RecordingProxy {
   readonly #server: http.Server;
-  /**
-   * The chunks of each request by themselves: those of requests that run at once would cut each
-   * other in two.
-   */
+  /** Chunks by request, because those of concurrent requests would interleave. */
   readonly #sentRequests: Uint8Array[][] = [];
   requestCount = 0;
 
@@ -34,7 +30,6 @@ export class RecordingProxy {
     return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
-  /** Everything sent so far. */
   readSent(): Buffer {
     return Buffer.concat(this.#sentRequests.flat());
   }
@@ -51,7 +46,7 @@ export class RecordingProxy {
 
   #forward(request: http.IncomingMessage, response: http.ServerResponse): void {
     const target = new URL(request.url ?? "", "http://nowhere.invalid");
-    if (target.hostname !== "localhost" && target.hostname !== "127.0.0.1") {
+    if (!/^(?:(?:.+\.)?localhost|127\.0\.0\.1)$/.test(target.hostname)) {
       response.writeHead(502).end();
       return;
     }
@@ -62,7 +57,7 @@ export class RecordingProxy {
 
     const upstreamRequest = http.request(
       {
-        host: target.hostname,
+        host: target.hostname.endsWith(".localhost") ? "localhost" : target.hostname, // a name for browsers alone
         port: target.port,
         method: request.method,
         path: `${target.pathname}${target.search}`,
@@ -78,7 +73,7 @@ export class RecordingProxy {
       },
     );
     upstreamRequest.on("error", () => {
-      response.destroy(); // the browser then sees what it would see without us: a broken connection
+      response.destroy(); // as without the proxy, the browser sees a broken connection
     });
     response.on("close", () => upstreamRequest.destroy());
     request.on("data", (chunk: Buffer) => {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash, createPrivateKey, generateKeyPairSync, randomUUID, sign } from "node:crypto";
+import { createHash, createPrivateKey, generateKeyPairSync, hash, randomUUID, sign } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,12 +8,12 @@ import type { RunningPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 const root = path.join(import.meta.dirname, "../..");
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
-const Key = z.looseObject({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
-type Key = z.infer<typeof Key>;
+const SigningKey = z.looseObject({ kid: z.string(), kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
+type SigningKey = z.infer<typeof SigningKey>;
 
-const Document = z.looseObject({
+const Deployment = z.looseObject({
   vendor_id: z.string(),
   origin: z.string(),
   environment: z.string(),
@@ -23,7 +23,7 @@ const Document = z.looseObject({
   releases: z.record(z.string(), z.looseObject({ stable: z.string() })),
   release_records: z.record(z.string(), z.string()),
 });
-export type Document = z.infer<typeof Document>;
+export type Deployment = z.infer<typeof Deployment>;
 
 const ReleaseRecord = z.looseObject({
   release: z.string(),
@@ -33,104 +33,124 @@ const ReleaseRecord = z.looseObject({
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
-const readKey = async (file: string): Promise<Key> => Key.parse(JSON.parse(await readFile(file, "utf8")));
-const encodeBase64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decodeBase64url = (part = ""): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+const readKey = async (file: string): Promise<SigningKey> => SigningKey.parse(JSON.parse(await readFile(file, "utf8")));
+const encodeJsonBase64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const decodeJsonBase64url = (part = ""): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
 
-function signJws(
-  payload: unknown,
-  key: Key,
-): { readonly protected: string; readonly payload: string; readonly signature: string } {
-  const [header, encodedPayload] = [encodeBase64url({ alg: "EdDSA", kid: key.kid }), encodeBase64url(payload)];
-  const signature = sign(
-    null,
-    Buffer.from(`${header}.${encodedPayload}`),
-    createPrivateKey({ key: { kty: key.kty, crv: key.crv, x: key.x, d: key.d }, format: "jwk" }),
-  ).toString("base64url");
-  return { protected: header, payload: encodedPayload, signature };
+interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
 }
 
-/** A key that no page names, under a name that it may know. */
-export function untrustedKey(kid: string = randomUUID()): Key {
-  return Key.parse({ ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), kid });
+async function runNode(args: readonly string[], environment: Record<string, string>): Promise<Outcome> {
+  try {
+    const { stdout } = await execFileAsync(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
+      env: { ...process.env, ...environment },
+    });
+    return { ok: true, output: stdout };
+  } catch (error) {
+    return { ok: false, output: z.object({ stderr: z.string() }).parse(error).stderr };
+  }
+}
+
+function signJws(
+  encodedPayload: string,
+  key: SigningKey,
+): { readonly protected: string; readonly payload: string; readonly signature: string } {
+  const encodedHeader = encodeJsonBase64url({ alg: "EdDSA", kid: key.kid });
+  const signature = sign(
+    null,
+    Buffer.from(`${encodedHeader}.${encodedPayload}`),
+    createPrivateKey({ key: { kty: key.kty, crv: key.crv, x: key.x, d: key.d }, format: "jwk" }),
+  ).toString("base64url");
+  return { protected: encodedHeader, payload: encodedPayload, signature };
+}
+
+/** Creates a signing key that no trust anchor has. `kid` may be a trusted key's id. */
+export function createUntrustedKey(kid: string = randomUUID()): SigningKey {
+  return SigningKey.parse({ ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), kid });
 }
 
 /**
- * What stands in a portal's data folder of releases and documents, to look at and to tamper with.
+ * Creates functions that read, tamper with and sign again the releases and a vendor's deployment in
+ * a portal's data folder.
  */
-export function releasesOf(portal: RunningPortal, vendor = "relicario") {
-  const documentFile = path.join(portal.dataDir, "deployments", `${vendor}.json`);
-  const portalKey = () => readKey(path.join(portal.dataDir, "keys/portal.json"));
-  const teamKey = (remote: string) => readKey(path.join(root, ".data/keys", `team-${remote}.json`));
-  const document = async (): Promise<Document> =>
-    Document.parse(
-      decodeBase64url(
-        z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload,
+export function createReleaseTools(portal: RunningPortal, vendor = "relicario") {
+  const deploymentFile = path.join(portal.dataDir, "deployments", `${vendor}.json`);
+  const readPortalKey = () => readKey(path.join(portal.dataDir, "keys/portal.json"));
+  const readTeamKey = (remote: string) => readKey(path.join(root, ".data/keys", `team-${remote}.json`));
+  const readDeployment = async (): Promise<Deployment> =>
+    Deployment.parse(
+      decodeJsonBase64url(
+        z.object({ payload: z.string() }).parse(JSON.parse(await readFile(deploymentFile, "utf8"))).payload,
       ),
     );
   const folderOf = (release: string): string =>
     path.join(portal.dataDir, "releases", release.split("-")[0] ?? "", release);
-  const recordOf = async (release: string): Promise<ReleaseRecord> =>
+  const readRecord = async (release: string): Promise<ReleaseRecord> =>
     ReleaseRecord.parse(
-      decodeBase64url((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]),
+      decodeJsonBase64url((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]),
     );
-  const signRecord = async (remote: string, record: unknown, key?: Key): Promise<string> => {
-    const signed = signJws(record, key ?? (await teamKey(remote)));
+  const signRecord = async (remote: string, record: unknown, key?: SigningKey): Promise<string> => {
+    const signed = signJws(encodeJsonBase64url(record), key ?? (await readTeamKey(remote)));
     return `${signed.protected}.${signed.payload}.${signed.signature}`;
   };
 
   return {
-    document,
-    recordOf,
+    readDeployment,
+    readRecord,
     folderOf,
     signRecord,
-    portalKey,
-    teamKey,
-    stable: async (remote: string): Promise<string> => (await document()).releases[remote]?.stable ?? "",
-    /**
-     * Puts another document in the place of the signed one. Returns the way to put that one back.
-     */
-    replaceDocument: async (change: Partial<Document>, key?: Key): Promise<() => Promise<void>> => {
-      const original = await readFile(documentFile, "utf8");
-      const signed = signJws({ ...(await document()), ...change }, key ?? (await portalKey()));
+    readPortalKey,
+    readTeamKey,
+    findStableRelease: async (remote: string): Promise<string> =>
+      (await readDeployment()).releases[remote]?.stable ?? "",
+    /** Merges a change into the deployment and signs again; returns a function that undoes it. */
+    patchDeployment: async (change: Partial<Deployment>, key?: SigningKey): Promise<() => Promise<void>> => {
+      const original = await readFile(deploymentFile, "utf8");
+      const payload = encodeJsonBase64url({ ...(await readDeployment()), ...change });
+      const signed = signJws(hash("sha256", payload, "base64url"), key ?? (await readPortalKey()));
       await writeFile(
-        `${documentFile}.part`,
+        `${deploymentFile}.part`,
         JSON.stringify({
-          payload: signed.payload,
+          payload,
           signatures: [{ protected: signed.protected, signature: signed.signature }],
         }),
       );
-      await rename(`${documentFile}.part`, documentFile);
-      return () => writeFile(documentFile, original);
+      await rename(`${deploymentFile}.part`, deploymentFile);
+      return () => writeFile(deploymentFile, original);
     },
     /**
-     * Appends one byte to a file where it is served from, in none but its plain form. Returns the
-     * way back.
+     * Appends a byte to a served file, and removes its compressed variants; returns a function that
+     * undoes it.
      */
-    tamper: async (release: string, file: string): Promise<() => Promise<void>> => {
+    appendByte: async (release: string, file: string): Promise<() => Promise<void>> => {
       const target = path.join(folderOf(release), file);
-      const forms = [target, `${target}.br`, `${target}.gz`];
-      const originals = await Promise.all(forms.map((form) => readFile(form).catch(() => null)));
-      const [plain] = originals;
-      if (plain == null) throw new TypeError(`${release} has no ${file}`);
-      for (const form of forms.slice(1)) await rm(form, { force: true });
-      await writeFile(target, Buffer.concat([plain, Buffer.from(" ")]));
+      const variantFiles = [target, `${target}.br`, `${target}.gz`];
+      const originals = await Promise.all(variantFiles.map((variantFile) => readFile(variantFile).catch(() => null)));
+      const [uncompressedBytes] = originals;
+      if (uncompressedBytes == null) throw new TypeError(`${release} has no ${file}`);
+      for (const variantFile of variantFiles.slice(1)) await rm(variantFile, { force: true });
+      await writeFile(target, Buffer.concat([uncompressedBytes, Buffer.from(" ")]));
       return async () => {
-        for (const [index, form] of forms.entries())
-          if (originals[index] != null) await writeFile(form, originals[index]);
+        for (const [index, variantFile] of variantFiles.entries())
+          if (originals[index] != null) await writeFile(variantFile, originals[index]);
       };
     },
-    /** A further release of a remote, with another text, signed by its team, in the registry. */
-    createNextRelease: async (remote: string, file: string, change: (text: string) => string): Promise<string> => {
-      const previous = await recordOf((await document()).releases[remote]?.stable ?? "");
+    /**
+     * Adds a release to the portal's releases folder: the remote's stable one with one file edited,
+     * signed with the team's key. Returns its name.
+     */
+    createChangedRelease: async (remote: string, file: string, editText: (text: string) => string): Promise<string> => {
+      const stableRecord = await readRecord((await readDeployment()).releases[remote]?.stable ?? "");
       const stagingFolder = path.join(portal.dataDir, "releases", remote, `.part-${randomUUID()}`);
       await mkdir(stagingFolder);
-      await cp(folderOf(previous.release), stagingFolder, { recursive: true });
-      const text = change(await readFile(path.join(stagingFolder, file), "utf8"));
-      for (const form of [".br", ".gz"]) await rm(path.join(stagingFolder, file + form), { force: true });
+      await cp(folderOf(stableRecord.release), stagingFolder, { recursive: true });
+      const text = editText(await readFile(path.join(stagingFolder, file), "utf8"));
+      for (const extension of [".br", ".gz"]) await rm(path.join(stagingFolder, file + extension), { force: true });
       await writeFile(path.join(stagingFolder, file), text);
-      const files = { ...previous.files, [file]: `sha384-${createHash("sha384").update(text).digest("base64")}` };
-      const release = previous.release.replace(
+      const files = { ...stableRecord.files, [file]: `sha384-${createHash("sha384").update(text).digest("base64")}` };
+      const release = stableRecord.release.replace(
         /[0-9a-f]{12}$/,
         createHash("sha256")
           .update(
@@ -143,31 +163,27 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
       );
       await writeFile(
         path.join(stagingFolder, "release.json"),
-        await signRecord(remote, { ...previous, release, files }),
+        await signRecord(remote, { ...stableRecord, release, files }),
       );
       await rename(stagingFolder, folderOf(release));
       return release;
     },
     listFiles: async (release: string, folder: string): Promise<readonly string[]> =>
       (await readdir(path.join(folderOf(release), folder))).map((file) => path.join(folder, file)),
-    /** `npm run portal -- <act>`; what it says, and whether it did it. */
-    runCommand: async (...args: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }> => {
-      try {
-        const { stdout } = await run(
-          process.execPath,
-          [
-            "--disable-warning=ExperimentalWarning",
-            path.join(root, "tooling/src/portal/main.ts"),
-            ...args,
-            "--by",
-            "story",
-          ],
-          { env: { ...process.env, DATA_DIR: portal.dataDir } },
-        );
-        return { ok: true, output: stdout };
-      } catch (error) {
-        return { ok: false, output: z.object({ stderr: z.string() }).parse(error).stderr };
-      }
-    },
+    /** Runs `npm run portal -- <command>`; returns its output, and whether it succeeded. */
+    runCommand: (...args: readonly string[]): Promise<Outcome> =>
+      runNode([path.join(root, "tooling/src/portal/main.ts"), ...args, "--by", "story"], {
+        DATA_DIR: portal.dataDir,
+      }),
+    /** Runs the host's tests with a release, as `npm test -- releases` does. */
+    checkInHost: (release: string): Promise<Outcome> =>
+      runNode(
+        [
+          "--experimental-vm-modules",
+          path.join(root, "node_modules/jest/bin/jest.js"),
+          ...["--config", path.join(root, "tooling/jest/released.cjs"), "--rootDir", root],
+        ],
+        { RELICARIO_RELEASE: folderOf(release) },
+      ),
   };
 }

@@ -1,4 +1,4 @@
-/** Every path of the specification's section 2 and its aliases. `:id` is a secret. */
+/** Every route of the portal with its aliases (docs/coverage.md, section 2). `:id` is a secret. */
 export const routes: readonly string[] = [
   "/home",
   "/add-secret",

@@ -2,9 +2,9 @@ import sharp from "sharp";
 
 import type { UploadedFile } from "./photographs.ts";
 
-/** How the camera stands for the second shot, against the first. */
+/** Movement of the camera between the first shot and the second. */
 export interface CameraMovement {
-  /** To the side, as a part of the distance of what is nearest. */
+  /** To the side, as a fraction of the distance of the nearest things. */
   readonly lateralShift: number;
   /** Degrees: to the side, upwards, and about its own axis. */
   readonly yaw: number;
@@ -12,29 +12,24 @@ export interface CameraMovement {
   readonly roll: number;
 }
 
-/** Somebody takes another picture from where they stand: the camera is held anew. */
 export const handheldMovement: CameraMovement = { lateralShift: 0.04, yaw: 1.5, pitch: 1, roll: 1 };
 
-/**
- * Focal length of a phone's main camera, in widths of the picture; the farthest is so many times as
- * far as the nearest.
- */
+/** Phone camera's focal length, in widths of the picture; ratio of farthest to nearest distance. */
 const focalLength = 0.72;
 const depths = 12;
-/** Pixels of the longer side: as messengers send it. */
+/** Pixels of the longer side, as messengers send it. */
 const maxSide = 1200;
 /**
- * Stops of exposure; variance of the noise in linear light: of the light, in proportion to it, and
- * of the sensor itself.
+ * Exposure in stops; noise variance in linear light: the part proportional to light, and that of
+ * the sensor.
  */
 const noise = { stops: 0.3, shot: 4e-4, read: 4e-6 };
 
 /**
- * A second shot of the scene of a photograph, as far as one can be computed: the fixtures hold no
- * two shots of one scene. The camera is moved and turned (a pinhole camera; what stands low in the
- * picture is near, what stands high is far, so that near things move before far ones), exposed
- * anew, with noise of its own, and the picture is saved anew. What it lacks of a real one: things
- * that move, and edges of near things that hide what is behind them.
+ * Computes a second shot of a photographed scene, since no fixture has two shots. A pinhole camera
+ * moves and turns. Things low in the picture are near and move more; things high in it are far.
+ * Exposure, noise and encoding change. Unlike in a real second shot, no thing moves by itself, and
+ * near edges hide nothing.
  */
 export async function renderSecondShot(
   file: string,
@@ -49,7 +44,7 @@ export async function renderSecondShot(
     .toBuffer({ resolveWithObject: true });
   const { width, height } = info;
   const pixels = Buffer.alloc(width * height * 3);
-  const nextDeviate = gaussian(1);
+  const nextDeviate = createGaussian(1);
   const sourcePosition = createSourceMapping(movement, width, height);
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -66,10 +61,7 @@ export async function renderSecondShot(
   return { name: "another-shot.jpg", mimeType: "image/jpeg", buffer: await picture.toBuffer() };
 }
 
-/**
- * Where in the first shot a pixel of the second one stands. Slightly nearer, so that few lie
- * outside.
- */
+/** Maps a pixel of the second shot to its position in the first. */
 function createSourceMapping(
   { lateralShift, yaw, pitch, roll }: CameraMovement,
   width: number,
@@ -97,7 +89,7 @@ function createSourceMapping(
   };
 }
 
-/** Bilinear, in linear light from 0 to 1; outside is what stands at the edge. */
+/** Samples bilinearly, in linear light from 0 to 1; outside, the edge is repeated. */
 function sampleLight(data: Uint8Array, width: number, height: number, channel: number, x: number, y: number): number {
   const [left, top] = [Math.min(width - 1, Math.max(0, x)), Math.min(height - 1, Math.max(0, y))];
   const [x0, y0] = [Math.min(width - 2, Math.floor(left)), Math.min(height - 2, Math.floor(top))];
@@ -119,8 +111,8 @@ function toSrgb(light: number): number {
   return Math.round(255 * (clamped <= 0.0031308 ? 12.92 * clamped : 1.055 * clamped ** (1 / 2.4) - 0.055));
 }
 
-/** Normal deviates (Box and Muller), the same ones each time. */
-function gaussian(seed: number): () => number {
+/** Normal deviates (Box and Muller), the same each time. */
+function createGaussian(seed: number): () => number {
   let state = seed;
   const uniform = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -13,19 +13,13 @@ export interface Lifetimes {
   readonly sessionToken: number;
 }
 
-/**
- * Environment of the service and the identity provider; read at each of their starts, so that a
- * test may change it.
- */
+/** Read at each start, so that a test may change it. */
 export interface Environments {
   identity: Record<string, string>;
   service: Record<string, string>;
 }
 
-/**
- * A portal whose tokens live shortly; `test.use({ lifetimes })` at the top of a file says how
- * shortly.
- */
+/** A portal with short-lived tokens; set by `test.use({ lifetimes })` at the top of a file. */
 export const test = base.extend<
   object,
   { readonly lifetimes: Lifetimes; readonly environments: Environments; readonly portal: RunningPortal }
@@ -57,7 +51,7 @@ export const test = base.extend<
   ],
 });
 
-/** What a page asked of the provider and of the service's token calls, in order. */
+/** Counts a page's calls to the provider and to the service's token routes. */
 export interface TokenTraffic {
   /** Renewals and sign-ins: codes redeemed. */
   readonly redeemedCount: () => number;
@@ -93,7 +87,7 @@ const StoredUser = z.looseObject({
 });
 export type StoredUser = z.infer<typeof StoredUser>;
 
-/** What the sign-in client keeps in this tab; null when nobody is signed in. */
+/** User that the sign-in client stores in this tab; `null` when signed out. */
 export async function readStoredUser(page: Page): Promise<StoredUser | null> {
   const storedValue = await page.evaluate(() => {
     const key = Object.keys(sessionStorage).find((name) => name.startsWith("oidc.user:"));
@@ -102,16 +96,16 @@ export async function readStoredUser(page: Page): Promise<StoredUser | null> {
   return storedValue === null ? null : StoredUser.parse(JSON.parse(storedValue));
 }
 
-/** Everything that this tab keeps, by name. */
+/** Names in the session storage of this tab. */
 export const listStoredNames = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
 
-/** Which key signed the session token that this tab keeps; null when there is none. */
+/** Id of the key that signed the session token of this tab; `null` without a token. */
 export async function readSigningKeyId(page: Page): Promise<string | null> {
   const header = await readTokenPart(page, 0);
   return header === null ? null : z.object({ kid: z.string() }).parse(header).kid;
 }
 
-/** What that token says. */
+/** Claims of the session token of this tab; `null` without a token. */
 export async function readSessionClaims(page: Page): Promise<{ readonly vid: string } | null> {
   const claims = await readTokenPart(page, 1);
   return claims === null ? null : z.object({ vid: z.string() }).parse(claims);

@@ -8,52 +8,54 @@ import { promisify } from "node:util";
 import { z } from "zod";
 
 const run = promisify(execFile);
-const root = path.join(import.meta.dirname, "../..");
-const pnpmArguments = ["--yes", "pnpm@12.21.0"];
+const rootFolder = path.join(import.meta.dirname, "../..");
+const npxArguments = ["--yes", "pnpm@12.21.0"];
 
 export interface ThirdPartyRemote {
   readonly folder: string;
-  /** What the guide's command says; `ok` is false when it ended with an error. */
+  /** Runs the guide's build command (docs/remotes.md). `ok` is false when the command fails. */
   readonly runBuild: () => Promise<{ readonly ok: boolean; readonly output: string }>;
-  readonly types: () => Promise<{ readonly ok: boolean; readonly output: string }>;
-  /** Its tests: the conformance kit. */
-  readonly test: () => Promise<{ readonly ok: boolean; readonly output: string }>;
-  /** Of a file that is not there yet the text is empty. */
-  readonly change: (file: string, edit: (text: string) => string) => Promise<void>;
+  readonly checkTypes: () => Promise<{ readonly ok: boolean; readonly output: string }>;
+  /** Runs the conformance kit. */
+  readonly runTests: () => Promise<{ readonly ok: boolean; readonly output: string }>;
+  /** Edits a file; a missing one starts empty. */
+  readonly editFile: (file: string, edit: (text: string) => string) => Promise<void>;
   /**
-   * Puts the pages of `e2e/fixtures/third-party-remote`, which use of the shared packages what no
-   * page of ours does, in the place of the template's.
+   * Replaces the template's pages by `e2e/fixtures/third-party-remote`, which uses parts of the
+   * shared packages that no page of the portal uses.
    */
-  readonly copyFixture: () => Promise<void>;
+  readonly replacePagesWithFixture: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
 /**
- * A remote that the command of the guide (docs/remotes.md) makes in a folder outside the workspace,
- * installed, with nothing else of this repository.
+ * Creates a remote with the guide's command (docs/remotes.md) in a folder outside the workspace,
+ * and installs its dependencies. Nothing else of this repository is in the folder.
  */
 export async function createThirdPartyRemote(): Promise<ThirdPartyRemote> {
   const folder = await mkdtemp(path.join(tmpdir(), "third-party-remote-"));
-  await run(process.execPath, [path.join(root, "tooling/bin/create-relicario-remote.mjs"), folder, "--name", "garden"]);
-  await run("npx", [...pnpmArguments, "install", "--prefer-offline", "--no-frozen-lockfile"], {
+  await run(process.execPath, [
+    path.join(rootFolder, "tooling/bin/create-relicario-remote.mjs"),
+    folder,
+    "--name",
+    "garden",
+  ]);
+  await run("npx", [...npxArguments, "install", "--prefer-offline", "--no-frozen-lockfile"], {
     cwd: folder,
     env: { ...process.env, CI: "true" },
   });
 
-  const change: ThirdPartyRemote["change"] = async (file, edit) => {
+  const editFile: ThirdPartyRemote["editFile"] = async (file, edit) => {
     const target = path.join(folder, file);
     await writeFile(target, edit(existsSync(target) ? await readFile(target, "utf8") : ""));
   };
-  /**
-   * As somebody types it there: with the machine's own Node, not the one that comes with this
-   * workspace.
-   */
+  /** Runs a script with the machine's own Node, not this workspace's. */
   const runScript = async (script: string) => {
     const pathEntries = (process.env["PATH"] ?? "")
       .split(path.delimiter)
       .filter((pathEntry) => !pathEntry.includes("node_modules"));
     try {
-      const { stdout, stderr } = await run("npx", [...pnpmArguments, script], {
+      const { stdout, stderr } = await run("npx", [...npxArguments, script], {
         cwd: folder,
         env: { ...process.env, PATH: pathEntries.join(path.delimiter), NODE_OPTIONS: "" },
       });
@@ -66,10 +68,10 @@ export async function createThirdPartyRemote(): Promise<ThirdPartyRemote> {
   return {
     folder,
     runBuild: () => runScript("build"),
-    test: () => runScript("test"),
-    types: () => runScript("types"),
-    change,
-    copyFixture: async () => {
+    runTests: () => runScript("test"),
+    checkTypes: () => runScript("types"),
+    editFile,
+    replacePagesWithFixture: async () => {
       await rm(path.join(folder, "src/page"), { recursive: true });
       await cp(path.join(import.meta.dirname, "../fixtures/third-party-remote"), folder, { recursive: true });
     },

@@ -1,7 +1,7 @@
 /**
- * The keys that hang on a picture, computed from the picture, its passphrase and what the service
- * gives to its owner: what an attacker looks for, known to a test. Written after docs/formats.md
- * with Node's own cryptography, not with the vault's code.
+ * Keys that depend on a picture, which an attacker looks for. They are computed from the picture,
+ * its passphrase and what the service gives to its owner. Follows docs/formats.md with Node's own
+ * cryptography, without the vault's code.
  */
 import { argon2Sync, createDecipheriv, createHash, hkdfSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -10,19 +10,19 @@ import type { Page } from "@playwright/test";
 import { loadEngineInNode } from "@relicario/engine/node";
 import { z } from "zod";
 
-import { identityOf, openWithAge } from "./age.ts";
+import { encodeIdentity, openWithAge } from "./age.ts";
 
 /** 32 bytes each; identities are text. */
 export interface UserKeys {
   readonly imageSecret: Buffer;
-  readonly imageRoot: Buffer;
+  readonly imageRootKey: Buffer;
   readonly openerSeed: Buffer;
   readonly accountKey: Buffer;
-  /** 342 bytes: who has it can test pictures. */
+  /** 342 bytes, with which pictures can be tested. */
   readonly sketch: Buffer;
   /** The account's documents, compact JWE. */
   readonly documents: readonly string[];
-  /** Of each secret: its id, and the identity of its content. */
+  /** Id and content identity of each secret. */
   readonly secrets: readonly { readonly id: string; readonly contentIdentity: string }[];
 }
 
@@ -43,15 +43,28 @@ export function deriveKey(secret: Uint8Array, label: string, salt: Uint8Array = 
  */
 export async function deriveUserKeys(
   page: Page,
+  picture: { readonly file: string; readonly passphrase: string },
+): Promise<UserKeys> {
+  const token = await page.evaluate(() => sessionStorage.getItem("sessionToken"));
+  return deriveKeysOfAccount({ origin: new URL(page.url()).origin, token: token ?? "" }, picture);
+}
+
+/** By the account's session token, at an origin that serves `/api`. */
+export async function deriveKeysOfAccount(
+  { origin, token }: { readonly origin: string; readonly token: string },
   { file, passphrase }: { readonly file: string; readonly passphrase: string },
 ): Promise<UserKeys> {
-  const call = async <T>(schema: z.ZodType<T>, method: "GET" | "POST", path: string, body?: unknown): Promise<T> => {
-    const token = await page.evaluate(() => sessionStorage.getItem("sessionToken"));
+  const callService = async <T>(
+    schema: z.ZodType<T>,
+    method: "GET" | "POST",
+    path: string,
+    body?: unknown,
+  ): Promise<T> => {
     const headers = {
-      authorization: `Bearer ${token ?? ""}`,
+      authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
-    const response = await fetch(new URL(`/api${path}`, page.url()), {
+    const response = await fetch(`${origin}/api${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -59,21 +72,21 @@ export async function deriveUserKeys(
     if (!response.ok) throw new Error(`${method} ${path} answered ${String(response.status)}`);
     return schema.parse(await response.json());
   };
-  const [record] = (await call(ImageRecords, "GET", "/user/image-records")).image_records;
+  const [record] = (await callService(ImageRecords, "GET", "/user/image-records")).image_records;
   if (record === undefined) throw new Error("the account has no image");
-  const { sketch, imageSecret, imageRoot } = await recoverRoot(
+  const { sketch, imageSecret, imageRootKey } = await recoverImageRootKey(
     Buffer.from(record.helper, "base64url"),
     await readFile(file),
     passphrase,
   );
 
-  const openerSeed = deriveKey(imageRoot, "relicario/v1/image-identity");
-  const opener = identityOf(openerSeed);
+  const openerSeed = deriveKey(imageRootKey, "relicario/v1/image-identity");
+  const opener = encodeIdentity(openerSeed);
   const openSealed = async <T>(schema: z.ZodType<T>, sealed: string): Promise<T> => {
     const { plain } = await openWithAge(Buffer.from(sealed, "base64url"), opener);
     return schema.parse(JSON.parse(plain.toString("utf8")));
   };
-  const { slots, ...otherDocuments } = await call(Keyring, "GET", "/user/keyring");
+  const { slots, ...otherDocuments } = await callService(Keyring, "GET", "/user/keyring");
   const documents = Object.values(otherDocuments).filter((value) => typeof value === "string");
   const { account_key: accountKey } = await openSealed(
     Slot,
@@ -81,15 +94,15 @@ export async function deriveUserKeys(
   );
 
   const secrets: { id: string; contentIdentity: string }[] = [];
-  for (const { secret_db_id: id } of (await call(Secrets, "GET", "/secrets/store")).secrets) {
-    const { ticket } = await call(Secret, "POST", "/secrets/store/get-secret", { secret_db_id: id });
+  for (const { secret_db_id: id } of (await callService(Secrets, "GET", "/secrets/store")).secrets) {
+    const { ticket } = await callService(Secret, "POST", "/secrets/store/get-secret", { secret_db_id: id });
     secrets.push({ id, contentIdentity: (await openSealed(Ticket, ticket)).content_identity });
   }
   return {
     sketch,
     documents,
     imageSecret,
-    imageRoot,
+    imageRootKey,
     openerSeed,
     accountKey: Buffer.from(accountKey, "base64url"),
     secrets,
@@ -97,11 +110,11 @@ export async function deriveUserKeys(
 }
 
 /** docs/formats.md, "Helper": header 52, sketch 342, nonce 12, wrapped root 32 + 16. */
-async function recoverRoot(
+async function recoverImageRootKey(
   helper: Buffer,
   picture: Uint8Array,
   passphrase: string,
-): Promise<{ sketch: Buffer; imageSecret: Buffer; imageRoot: Buffer }> {
+): Promise<{ sketch: Buffer; imageSecret: Buffer; imageRootKey: Buffer }> {
   const header = helper.subarray(0, 52);
   const passphraseBytes = Buffer.from(passphrase.normalize("NFC"));
   const length = Buffer.alloc(4);
@@ -140,6 +153,6 @@ async function recoverRoot(
   return {
     sketch,
     imageSecret,
-    imageRoot: Buffer.concat([decipher.update(helper.subarray(406, 438)), decipher.final()]),
+    imageRootKey: Buffer.concat([decipher.update(helper.subarray(406, 438)), decipher.final()]),
   };
 }

@@ -1,23 +1,23 @@
 import type { Page } from "@playwright/test";
 
 /**
- * Takes Ed25519 from WebCrypto in the workers of this page as they start, before anything is
- * unlocked. Returns in how many it is gone.
+ * Removes Ed25519 from WebCrypto in the workers of this page as they start, before anything is
+ * unlocked. Returns a function that counts those workers.
  */
 export function removeEd25519(page: Page): () => number {
-  let workers = 0;
+  let workerCount = 0;
   page.on("worker", (worker) => {
     worker.evaluate(rejectEd25519).then(
       () => {
-        workers += 1;
+        workerCount += 1;
       },
-      () => undefined, // gone already
+      () => undefined, // the worker has ended
     );
   });
-  return () => workers;
+  return () => workerCount;
 }
 
-/** What a browser without it does. Runs in the worker. */
+/** Runs in the worker: rejects Ed25519 as a browser without it does. */
 function rejectEd25519(): void {
   const { subtle } = crypto;
   const importKey = subtle.importKey.bind(subtle) as (...parameters: readonly unknown[]) => Promise<CryptoKey>;

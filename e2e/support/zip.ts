@@ -1,4 +1,4 @@
-/** The files of a zip that holds them as they are, by its central directory. */
+/** Files of an uncompressed zip, by its central directory. */
 export function readZip(zip: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   const directoryEnd = zip.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
@@ -8,7 +8,7 @@ export function readZip(zip: Buffer): Map<string, Buffer> {
     remaining--
   ) {
     if (zip.readUInt16LE(position + 10) !== 0)
-      throw new Error("a packed file; an export holds sealed bytes, which do not shrink");
+      throw new Error("the zip has a compressed file; an export stores its files uncompressed");
     const [size, name, extra, comment, localHeader] = [
       zip.readUInt32LE(position + 24),
       zip.readUInt16LE(position + 28),

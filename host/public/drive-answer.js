@@ -1,8 +1,7 @@
-// The answer of a cloud drive's sign-in ends here, in a window that the portal opened. It goes to
-// the page that waits over a
-// channel named by the state that this page chose: a provider's policy for openers may have cut the
-// two windows from each other.
-// The page then says where this window goes next, or closes it.
+// A cloud drive's sign-in returns here, in a window that the portal opened. The response goes to
+// the waiting page over a channel named by the state that this page chose: the provider's opener
+// policy may have cut the two windows apart. The page then says where this window goes next, or
+// closes it.
 const answer = new URLSearchParams(location.search);
 for (const [name, value] of new URLSearchParams(location.hash.slice(1))) answer.append(name, value);
 history.replaceState(null, "", location.pathname); // neither code nor token stays in the address

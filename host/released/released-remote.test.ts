@@ -1,6 +1,6 @@
 /**
- * A released remote keeps to the contract in this host. `npm test -- releases` names each that is
- * kept in turn.
+ * Checks that a released remote keeps the contract in this host. `npm test -- releases` runs it for
+ * each kept release.
  */
 import { join } from "node:path";
 
@@ -12,14 +12,14 @@ import { readReleaseRecord, runRelease } from "./run-release.ts";
 const release = process.env["RELICARIO_RELEASE"];
 if (release === undefined)
   throw new Error(
-    "RELICARIO_RELEASE has to name the folder of a release: npm test -- releases does, for each that is kept.",
+    "RELICARIO_RELEASE must name the folder of a release. `npm test -- releases` sets it for each kept release.",
   );
 
 const record = readReleaseRecord(release);
 let loaded: RemoteModule | undefined;
 const remote: RemoteModule = {
   get routes() {
-    if (loaded === undefined) throw new Error(`${record.release} does not run`);
+    if (loaded === undefined) throw new Error(`${record.release} is not loaded: load it before reading its module`);
     return loaded.routes;
   },
 };
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 conformance(record.manifest, remote, {
-  locales: join(release, "locales"),
+  localesFolder: join(release, "locales"),
   vault: {
     secrets: [{ title: "Letter", content: "words", tags: ["keys"], favorite: true }],
     people: [{ userName: "bruno", trust: "known" }],

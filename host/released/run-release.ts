@@ -1,6 +1,6 @@
 /**
- * Runs a released remote in a test's page, by the host's own way to remotes: the files that were
- * signed, with the host's packages.
+ * Runs a released remote in a test's page as the host does: the signed files, with the host's
+ * shared packages.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -15,16 +15,16 @@ import { getIntegrity, getReleaseUrl } from "../src/deployment/integrity.ts";
 import { loadModule, registerReleases } from "../src/remotes/federation.ts";
 import { parseModule } from "../src/remotes/remote-module.ts";
 
-/** What the team signed of a release in this folder. */
+/** Reads the record that the team signed, from a release's folder. */
 export function readReleaseRecord(folder: string): ReleaseRecord {
-  // JWS compact; the portal's tool checks who signed it
+  // compact JWS; the deployment tool verifies the signature
   const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
   return ReleaseRecord.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
 }
 
 /**
- * The remote of a release in this folder. Its scripts run as a browser would run them: only with
- * the hash that was signed.
+ * Loads the remote of a release's folder. Like in a browser, its scripts and stylesheets need the
+ * signed hash.
  */
 export async function runRelease(
   folder: string,
@@ -45,24 +45,27 @@ export async function runRelease(
   });
   registerReleases({ remotes: new Map([[record.manifest.name, { status: "verified", record }]]) }, location.origin);
   new MutationObserver((changes) => {
-    for (const script of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
-      if (script instanceof HTMLScriptElement && script.src.startsWith(releaseUrl))
-        runScript(script, join(folder, script.src.slice(releaseUrl.length)));
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
+      const isScript = node instanceof HTMLScriptElement;
+      if (!isScript && !(node instanceof HTMLLinkElement && node.rel === "stylesheet")) continue;
+      const url = isScript ? node.src : node.href;
+      if (url.startsWith(releaseUrl)) loadFile(node, join(folder, url.slice(releaseUrl.length)));
     }
   }).observe(document, { childList: true, subtree: true });
   const { routes, ...rest } = parseModule(await loadModule(record.manifest.name), record.manifest);
   return { ...rest, routes: Object.fromEntries(routes.map(({ path, load }) => [path, load])) };
 }
 
-/** This page loads no scripts, but runs those whose text it has. */
-function runScript(script: HTMLScriptElement, file: string): void {
+/** jsdom loads no files by URL, but runs inline scripts and applies inline styles. */
+function loadFile(element: HTMLScriptElement | HTMLLinkElement, file: string): void {
   const bytes = readFileSync(file);
-  const isSigned = script.integrity === `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
+  const isSigned = element.integrity === `sha384-${createHash("sha384").update(bytes).digest("base64")}`;
   if (isSigned) {
-    const inline = document.createElement("script");
-    inline.text = bytes.toString();
+    const isScript = element instanceof HTMLScriptElement;
+    const inline = document.createElement(isScript ? "script" : "style");
+    inline.textContent = bytes.toString();
     document.head.append(inline);
-    inline.remove();
+    if (isScript) inline.remove();
   }
-  script.dispatchEvent(new Event(isSigned ? "load" : "error"));
+  element.dispatchEvent(new Event(isSigned ? "load" : "error"));
 }

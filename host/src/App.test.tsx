@@ -1,3 +1,4 @@
+import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
@@ -31,54 +32,54 @@ beforeEach(() => {
   sessionStorage.clear();
 });
 
-describe("somebody who is not signed in", () => {
-  it("goes to the provider from a screen of the shell, with the address to come back to", async () => {
+describe("App for a visitor who is not signed in", () => {
+  it("is redirected to the provider from a screen with navigation, with the return address", async () => {
     const { calls } = await show("/secrets?tag=keys#top", signedOut);
     expect(calls.signIn).toHaveBeenCalledWith("/secrets?tag=keys#top");
     expect(screen.getByRole("status")).toHaveTextContent("Signing you in");
   });
 
   it.each(["/status", "/help", "/validate-email", "/_debug_flags_"])(
-    "goes to the provider from %s too",
+    "is redirected to the provider from %s",
     async (path) => {
       const { calls } = await show(path, signedOut);
       expect(calls.signIn).toHaveBeenCalledWith(path);
     },
   );
 
-  it("is led to the landing page from a p-shared link when it was never seen", async () => {
+  it("is redirected from a p-shared link to the landing page on a first visit", async () => {
     const { app, calls } = await show("/p-shared/abc", signedOut);
-    expect(app.location()).toBe("/secret-landing?then=%2Fp-shared%2Fabc");
+    expect(app.getLocation()).toBe("/secret-landing?then=%2Fp-shared%2Fabc");
     expect(calls.signIn).not.toHaveBeenCalled();
   });
 
-  it("goes to the provider from a p-shared link once the landing page was seen", async () => {
+  it("is redirected from a p-shared link to the provider after a visit to the landing page", async () => {
     localStorage.setItem("landingAlreadyVisited", "true");
     const { calls } = await show("/p-shared/abc", signedOut);
     expect(calls.signIn).toHaveBeenCalledWith("/p-shared/abc");
   });
 
-  it("sees a shared link without navigation, with a way to sign in", async () => {
+  it("sees a shared link with a sign-in button and no navigation", async () => {
     const { calls } = await show("/shared/abc", signedOut);
     expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
-    await userEvent.click(screen.getByRole("button", { name: "Log in" }));
+    await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
     expect(calls.signIn).toHaveBeenCalledWith("/shared/abc");
   });
 
-  it("is asked first when the session ended in another tab", async () => {
+  it("sees that they are signed out when the session ended in another tab, without a redirect", async () => {
     const { calls } = await show("/home", { ...signedOut, hasEndedElsewhere: true });
     expect(screen.getByRole("heading", { name: "You are signed out" })).toBeVisible();
     expect(calls.signIn).not.toHaveBeenCalled();
   });
 });
 
-describe("while sign-in is on its way", () => {
+describe("App while a sign-in is in progress", () => {
   it.each([
     ["en", "sign_in", "Signing you in"],
     ["es", "sign_in", "Iniciando tu sesión"],
     ["en", "sign_out", "Signing you out"],
     ["es", "sign_out", "Cerrando tu sesión"],
-  ] as const)("covers the page and says so (%s, %s)", async (language, navigator, text) => {
+  ] as const)("covers the page with the name of the step (%s, %s)", async (language, navigator, text) => {
     await show("/home", { state: { status: "loading", navigator, user: null, code: null }, language });
     expect(screen.getByRole("status")).toHaveTextContent(text);
     expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
@@ -90,11 +91,11 @@ describe("while sign-in is on its way", () => {
     expect(await screen.findByRole("heading", { level: 1, name: "Status" })).toBeVisible();
   });
 
-  it("says Oops when it failed, and comes back to the same place", async () => {
+  it("offers to retry a failed sign-in, and returns to the same page afterwards", async () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
     expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
     expect(
-      await screen.findByText("No one can sign in right now. Anyone who is signed in can continue for a while."),
+      await screen.findByText("No one can sign in right now. If you are signed in, you can continue for a while."),
     ).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
@@ -102,18 +103,24 @@ describe("while sign-in is on its way", () => {
   });
 });
 
-describe("somebody who is signed in", () => {
+describe("App for a signed-in person", () => {
+  it("shows only the area's title when no session token could be obtained", async () => {
+    await show("/secrets", { exchange: { status: "empty", error: new PortalError("service_unavailable") } });
+    expect(screen.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
+    await expectAccessible();
+  });
+
   it.each([
     ["/", "/home"],
     ["/nothing/here", "/home"],
-  ])("goes from %s to %s", async (path, expected) => {
+  ])("redirects from %s to %s", async (path, expected) => {
     const { app } = await show(path);
-    expect(app.location()).toBe(expected);
+    expect(app.getLocation()).toBe(expected);
     expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
   });
 
   it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])(
-    "sees %s without the shell",
+    "shows %s without navigation",
     async (path) => {
       await show(path);
       expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
@@ -121,31 +128,31 @@ describe("somebody who is signed in", () => {
     },
   );
 
-  it("keeps navigation and signing out alive when an area does not load", async () => {
+  it("keeps navigation and log-out working when an area does not load", async () => {
     const { calls } = await show("/secrets");
     expect(await screen.findByRole("alert")).toHaveTextContent("Secrets: not available right now");
     expect(calls.load).toHaveBeenCalledWith("secrets");
     expect(screen.getByRole("link", { name: "Settings" })).toBeVisible();
-    expect(screen.getByRole("button", { name: /Log out/ })).toBeEnabled();
+    expect(screen.getByRole("button", { name: /Sign out/ })).toBeEnabled();
   });
 
   it.each(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])(
-    "is told at %s that the area is missing when nothing of it is signed, and not sent round and round",
+    "shows an error at %s for an area without a signed record, and does not redirect",
     async (path) => {
-      const { app } = await show(path, { unsigned: ["secrets", "sharing", "settings"] });
-      expect(app.location()).toBe(path);
+      const { app } = await show(path, { unsignedRemotes: ["secrets", "sharing", "settings"] });
+      expect(app.getLocation()).toBe(path);
       expect(screen.getByRole("alert")).toHaveTextContent("not available right now");
       expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
       await expectAccessible();
     },
   );
 
-  it("is told what an area is called whose release may not run", async () => {
-    await show("/recived", { refused: ["sharing"] });
+  it("names an area whose release was refused", async () => {
+    await show("/recived", { refusedRemotes: ["sharing"] });
     expect(await screen.findByRole("alert")).toHaveTextContent("Sharing: not available right now");
   });
 
-  it("asks on each navigation whether the release set is still in force, not on arriving", async () => {
+  it("checks on each navigation whether the releases are in force, but not on the first screen", async () => {
     const { app, calls } = await show("/status");
     expect(calls.check).not.toHaveBeenCalled();
     await app.goTo("/help");
@@ -153,11 +160,11 @@ describe("somebody who is signed in", () => {
     expect(calls.check).toHaveBeenCalledTimes(2);
   });
 
-  it("loses an area at once when its release is switched off, and nothing else", async () => {
-    const { watch } = await show("/secrets");
+  it("replaces only the area whose release was disabled", async () => {
+    const { deploymentWatch } = await show("/secrets");
     await screen.findByRole("alert");
     act(() => {
-      watch.set({ newer: true, disabled: new Set(["secrets"]), expired: false });
+      deploymentWatch.set({ updateAvailable: true, disabledRemotes: new Set(["secrets"]), expired: false });
     });
     expect(screen.getByRole("alert")).toHaveTextContent("switched this part off");
     expect(screen.getByRole("button", { name: "Reload the page" })).toBeEnabled();
@@ -166,15 +173,15 @@ describe("somebody who is signed in", () => {
   });
 });
 
-describe("the screen of feature flags", () => {
-  it("does not exist in production", async () => {
+describe("the page of feature flags", () => {
+  it("redirects home in production", async () => {
     const { app } = await show("/_debug_flags_", {
       deployment: { environment: "production", features: { camera: true } },
     });
-    expect(app.location()).toBe("/home");
+    expect(app.getLocation()).toBe("/home");
   });
 
-  it("exists in production where the deployment allows it", async () => {
+  it("is shown in production when the deployment allows it", async () => {
     await show("/_debug_flags_", { deployment: { environment: "production", features: { debug_flags: true } } });
     expect(await screen.findByRole("heading", { name: "Feature flags" })).toBeVisible();
   });

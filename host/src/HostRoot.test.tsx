@@ -4,7 +4,7 @@ import { m } from "framer-motion";
 import { HostRoot } from "./HostRoot.tsx";
 import { createFakeHost } from "./testing/fake-host.tsx";
 
-/** What takes ten minutes to fade and to move. */
+/** Moves and fades for ten minutes. */
 const slowMotion = {
   initial: { x: 0, opacity: 0 },
   animate: { x: 100, opacity: 1 },
@@ -12,8 +12,8 @@ const slowMotion = {
 } as const;
 
 describe("HostRoot", () => {
-  it("lets nothing on the page move or fade for somebody who asks for less motion", async () => {
-    jest.spyOn(console, "warn").mockReturnValue(undefined); // the library tells developers so
+  it("skips movements and fades if the person prefers reduced motion", async () => {
+    jest.spyOn(console, "warn").mockReturnValue(undefined); // the library warns developers
     window.matchMedia = (query: string) =>
       ({
         matches: query.includes("prefers-reduced-motion"),

@@ -5,7 +5,7 @@ import { Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { I18nextProvider } from "react-i18next";
 
-import { ConfirmHost } from "./popups/confirms.tsx";
+import { ConfirmHost } from "./popups/dialog-hosts.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { Crashed } from "./frame/ProblemScreens.tsx";
 import { Toasts } from "./popups/Toasts.tsx";
@@ -14,17 +14,17 @@ import { prefetchWhenIdle } from "./prefetch-when-idle.ts";
 import { warn } from "./telemetry/warn.ts";
 
 /**
- * The providers of the page, and an error boundary that still offers to sign out when a screen
+ * Provides the contexts of the page, and an error boundary that offers signing out when a screen
  * throws.
  */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
   useEffect(() => prefetchWhenIdle(document.body), []);
-  const prefersReducedMotion = useReducedMotion() === true; // MotionConfig alone would leave fading on
+  const prefersReducedMotion = useReducedMotion() === true; // MotionConfig does not stop fades
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>
         <QueryClientProvider client={host.queryClient}>
-          <GlobalStyle $colors={host.verified.deployment.branding.colors} />
+          <GlobalStyle $colors={host.verifiedDeployment.deployment.branding.colors} />
           <LazyMotion features={domAnimation}>
             <MotionConfig reducedMotion="user" skipAnimations={prefersReducedMotion}>
               <ErrorBoundary
@@ -37,7 +37,7 @@ export function HostRoot({ host, children }: { readonly host: Host; readonly chi
               >
                 <Suspense fallback={<Overlay kind="signing_in" />}>
                   {children}
-                  <ConfirmHost confirms={host.confirms} />
+                  <ConfirmHost confirmQueue={host.confirmQueue} />
                 </Suspense>
               </ErrorBoundary>
               <Toasts />

@@ -7,20 +7,19 @@ import { HostArea } from "./area/HostArea.tsx";
 import { destinations } from "./routes/navigation.ts";
 import { AreaProblem } from "./area/RemoteBoundary.tsx";
 import type { HostScreen } from "./routes/routes.ts";
-import StatusPage from "./status/StatusPage.tsx"; // part of the first script: it is for when little else loads
+import StatusPage from "./status/StatusPage.tsx"; // in the main bundle: needed when little else loads
 
 const HelpPage = lazy(async () => ({ default: (await import("./help/HelpPage.tsx")).HelpPage }));
 const DebugFlagsPage = lazy(() => import("./flags/DebugFlagsPage.tsx"));
 const ValidateEmailPage = lazy(() => import("./validate-email/ValidateEmailPage.tsx"));
 
-/** The screen that the host draws for one of its routes. */
 export function HostRoute({ screen }: { readonly screen: HostScreen }) {
   return <HostArea>{hostScreens[screen]}</HostArea>;
 }
 
 /**
- * A destination of the navigation whose remote could not be verified, so that not even its routes
- * are known.
+ * Screen of a navigation destination whose remote could not be verified, so that its routes are
+ * unknown.
  */
 function UnavailableArea() {
   const { t } = useTranslation("beta-sidebar");

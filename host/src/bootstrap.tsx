@@ -1,6 +1,6 @@
-import "./zod-settings.ts"; // before the first schema is made
+import "./zod-settings.ts"; // before the first schema is created
 
-import type { Language } from "@relicario/shared/contract";
+import { pageStorage, type Language, type LinkSecret } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
@@ -9,71 +9,73 @@ import { getRolloutBucket } from "./deployment/canary.ts";
 import { loadDeployment, readTrustAnchors } from "./deployment/load.ts";
 import { overrideKey } from "./deployment/override.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
-import { createSweeps } from "./device/sweeps.ts";
+import { createSweeps, type Sweeps } from "./device/sweeps.ts";
 import { preloadArea } from "./remotes/preload.ts";
-import { takeFragment } from "./session/fragment.ts";
-import { dropLinkSecret, dropOldLinkSecrets, saveLinkSecret } from "./session/link-secret.ts";
+import { parseFragment, storeItems } from "./session/fragment.ts";
+import { dropLinkSecret, dropOldLinkSecrets, holdLinkSecret, saveLinkSecret } from "./session/link-secret.ts";
 import { loadHostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
 import { warn } from "./telemetry/warn.ts";
+import { createFrameStorage } from "./vault-frame/frame-storage.ts";
+import { createVaultFrame } from "./vault-frame/vault-frame.ts";
 import { withTimeout } from "./session/with-timeout.ts";
+
+/**
+ * Removes the parameters of a link from the address and this tab's entry before anything else is
+ * fetched or can fail; the browser's own history may have them. Stores them, then reloads the page.
+ *
+ * Where the browser refuses storage, the page keeps them in memory and does not reload: `held`.
+ */
+async function takeLink(): Promise<"none" | "held" | "reloading"> {
+  const fragment = parseFragment(new URL(location.href));
+  if (fragment === null) return "none";
+  history.replaceState(null, "", fragment.address);
+  const areItemsStored = storeItems(fragment.items, pageStorage.session, (error) => {
+    warn("fragment", error); // for example a full disk: the page opens without these items
+  });
+  const isSecretStored = fragment.secret === null || (await saveSecret(fragment.secret));
+  if (pageStorage.isSessionRefused() || !areItemsStored || !isSecretStored) return "held";
+  location.reload();
+  return "reloading";
+}
+
+async function saveSecret(secret: LinkSecret): Promise<boolean> {
+  const isStored = await saveLinkSecret(secret, pageStorage.session, Date.now()).catch((error: unknown) => {
+    warn("fragment", error); // for example on a full disk
+    return false;
+  });
+  if (pageStorage.isSessionRefused() || !isStored) holdLinkSecret(secret, Date.now());
+  return isStored;
+}
+
+const linkPromise = takeLink();
 
 const container = document.getElementById("root");
 if (container === null) throw new TypeError("the page has no root");
 const root = createRoot(container);
 const theme = createThemeStore(window);
 
-const sweeps = createSweeps({
-  storage: localStorage,
-  now: Date.now,
-  dropLinkSecret: () => dropLinkSecret(sessionStorage),
-  log: warn,
-});
-
 /**
- * Removes the fragment from the address and the history at once, stores what of it is known, and
- * reloads.
- */
-function handleFragment(): boolean {
-  const fragment = takeFragment(new URL(location.href), sessionStorage);
-  if (fragment === null) return false;
-  history.replaceState(null, "", fragment.address);
-  const saving =
-    fragment.secret === null ? Promise.resolve() : saveLinkSecret(fragment.secret, sessionStorage, Date.now());
-  saving
-    .catch((error: unknown) => {
-      warn("fragment", error); // not kept, such as on a full disk: the link has to be opened once more
-    })
-    .finally(() => {
-      location.reload();
-    });
-  return true;
-}
-
-/**
- * A page starts no later than this, though the browser's databases do not answer; milliseconds.
- * Then tidying goes on beside it.
+ * How long a page waits for the cleanup, in milliseconds. Then it starts, and the cleanup
+ * continues.
  */
 const cleanupLimitMs = 6_000;
 
-/**
- * What earlier pages left: a sweep that was not finished, and what links carried more than ten
- * minutes ago.
- */
-async function cleanUp(): Promise<void> {
+/** Finishes sweeps of earlier pages, and deletes expired link secrets. */
+async function cleanUp(sweeps: Sweeps): Promise<void> {
   const dropOldSecrets = () =>
-    dropOldLinkSecrets(sessionStorage, Date.now()).catch((error: unknown) => {
+    dropOldLinkSecrets(pageStorage.session, Date.now()).catch((error: unknown) => {
       warn("fragment", error); // tried again in a minute
     });
   setInterval(() => void dropOldSecrets(), 60_000);
   await withTimeout(Promise.all([sweeps.finishMarked(), dropOldSecrets()]), cleanupLimitMs).catch((error: unknown) => {
-    warn("tidy", error); // what is marked stays so, until it is done or the person is signed in again
+    warn("cleanup", error); // marks stay until their sweep is done or the person signs in again
   });
 }
 
 /**
- * Loads the host's code and all shared modules. Federation never retries a shared script that
- * failed, so none is loaded later.
+ * Loads the host's code and all shared modules at start, because federation never retries a shared
+ * script that failed.
  */
 async function loadAllCode() {
   await Promise.all([
@@ -84,41 +86,60 @@ async function loadAllCode() {
   return startHost;
 }
 
-/** Verifies the deployment, then starts the host, whose code is fetched meanwhile. */
+/** Null until the host has started. */
+let showPageAgain: (() => void) | null = null;
+
+/** Verifies the deployment while the host's code loads, then starts the host. */
 async function start(): Promise<void> {
-  const language = detectLanguage(localStorage, navigator.language);
+  const language = detectLanguage(pageStorage.local, navigator.language);
   document.documentElement.lang = language;
-  const textsPromise = loadHostTexts(language); // fetched beside the deployment
+  const textsPromise = loadHostTexts(language); // in parallel with the deployment
   textsPromise.catch(() => undefined); // awaited below
   let retry = () => void start();
   const codePromise = loadAllCode().catch((cause: unknown) => {
     retry = () => {
       location.reload();
-    }; // modules that ran without all of their imports cannot be started again
+    }; // modules whose imports failed cannot run again in this page
     throw new PortalError("deployment_unreachable", { cause });
   });
   codePromise.catch(() => undefined); // awaited below
-  const cleanup = cleanUp();
   try {
     const trustAnchors = readTrustAnchors(document);
     const readDeployment = () =>
       loadDeployment({
-        page: trustAnchors,
+        trustAnchors,
         origin: location.origin,
-        storage: localStorage,
+        storage: pageStorage.local,
+        locks: navigator.locks,
         fetch: fetch.bind(window),
         now: Date.now,
-        rolloutBucket: getRolloutBucket(sessionStorage),
-        override: sessionStorage.getItem(overrideKey),
+        rolloutBucket: getRolloutBucket(pageStorage.session),
+        override: pageStorage.session.getItem(overrideKey),
         providedPackages: __SHARED__,
       });
-    const verified = await readDeployment();
-    preloadArea(verified, location, document);
-    const startHost = await codePromise;
-    await cleanup; // before anybody is signed in
-    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await textsPromise }, (content) => {
-      root.render(content);
+    const verifiedDeployment = await readDeployment();
+    preloadArea(verifiedDeployment, location, document);
+    const vaultFrame = createVaultFrame({
+      vaultOrigin: verifiedDeployment.deployment.vault_origin,
+      rolloutBucket: getRolloutBucket(pageStorage.session),
+      window,
     });
+    const sweeps = createSweeps({
+      storage: pageStorage.local,
+      now: Date.now,
+      dropLinkSecret: () => dropLinkSecret(pageStorage.session),
+      getVaultStorage: async () => createFrameStorage(await vaultFrame.getChannel()),
+      log: warn,
+    });
+    const cleanupPromise = cleanUp(sweeps);
+    const startHost = await codePromise;
+    await cleanupPromise; // before anyone is signed in
+    showPageAgain = await startHost(
+      { verifiedDeployment, readDeployment, vaultFrame, sweeps, language, theme, texts: await textsPromise },
+      (content) => {
+        root.render(content);
+      },
+    );
   } catch (error) {
     const loadErrorTexts = (textLanguage: Language) =>
       loadHostTexts(textLanguage).then(
@@ -126,12 +147,17 @@ async function start(): Promise<void> {
         () => ({}),
       );
     const [en, es] = await Promise.all([loadErrorTexts("en"), loadErrorTexts("es")]);
-    root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={retry} />);
+    root.render(<DeploymentProblem error={toPortalError(error)} texts={{ en, es }} onRetry={retry} />);
   }
 }
 
-if (!handleFragment()) {
+void linkPromise.then((outcome) => {
+  if (outcome === "reloading") return;
   // a link that is opened in the tab of a page that already runs
-  window.addEventListener("hashchange", handleFragment);
+  window.addEventListener("hashchange", () => {
+    void takeLink().then((nextOutcome) => {
+      if (nextOutcome === "held") showPageAgain?.(); // only this page has the link
+    });
+  });
   void start();
-}
+});

@@ -1,26 +1,29 @@
+import { PortalError } from "@relicario/shared/errors";
+
 import { createHost } from "./create-host.ts";
 import { createThemeStore } from "./settings/theme.ts";
 import { createFakeHost, mockWindow } from "./testing/fake-host.tsx";
 
-// The federation's own start is in the page's bundle.
+// The federation runtime is initialised by the page's bundle.
 jest.mock("@module-federation/enhanced/runtime", () => ({
   loadRemote: jest.fn(),
   registerPlugins: jest.fn(),
   registerRemotes: jest.fn(),
 }));
 
-it("createHost leaves nothing in the client's cache once somebody has signed out", async () => {
+it("createHost leaves nothing in the query cache after sign-out", async () => {
   mockWindow({ mobile: false });
   globalThis.fetch = () => Promise.reject(new TypeError("no network in tests"));
   const warnSpy = jest.spyOn(console, "warn").mockImplementation(() => undefined);
-  const { verified } = createFakeHost({
+  const { verifiedDeployment } = createFakeHost({
     deployment: { api: { base_url: "http://localhost/api", credentials: false } },
   }).host;
   const { queryClient, session } = await createHost({
-    verified,
-    readDeployment: () => Promise.resolve(verified),
+    verifiedDeployment,
+    readDeployment: () => Promise.resolve(verifiedDeployment),
+    vaultFrame: { getChannel: () => Promise.reject(new PortalError("vault_unavailable")) },
     sweeps: {
-      begin: () => () => Promise.resolve(),
+      prepare: () => () => Promise.resolve(),
       finishMarked: () => Promise.resolve(),
       cancelMarked: () => undefined,
       dropLinkSecret: () => Promise.resolve(),
@@ -34,5 +37,5 @@ it("createHost leaves nothing in the client's cache once somebody has signed out
   await session.signOut();
   expect(queryClient.getQueryCache().getAll()).toEqual([]);
   expect(queryClient.getMutationCache().getAll()).toEqual([]);
-  expect(warnSpy.mock.calls).toEqual([["redirect", "TypeError"]]); // there is no provider to leave for
+  expect(warnSpy.mock.calls).toEqual([["redirect", "TypeError"]]); // the provider is unreachable
 });

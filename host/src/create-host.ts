@@ -1,9 +1,12 @@
-import type {
-  HttpClient,
-  Language,
-  PortalForServices,
-  PortalForVisitors,
-  RemoteName,
+import {
+  pageStorage,
+  type Channel,
+  type HttpClient,
+  type Language,
+  type PortalForServices,
+  type PortalForVisitors,
+  type PortalServiceMembers,
+  type RemoteName,
 } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createI18n, loadTexts, getActiveLanguage, type Texts } from "@relicario/shared/i18n";
@@ -17,7 +20,8 @@ import { getIntegrity, getReleaseUrl } from "./deployment/integrity.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./settings/feature-flags.ts";
-import { createConfirmQueue } from "./popups/confirms.tsx";
+import type { ServiceDialogs } from "./popups/dialog-hosts.tsx";
+import { createDialogQueue } from "./popups/dialog-queue.ts";
 import { clearToasts, showToast } from "./popups/Toasts.tsx";
 import type { Host } from "./context/host-context.ts";
 import { meQuery } from "./portal/use-portal-object.ts";
@@ -25,11 +29,10 @@ import { findRoute, buildPortalRoutes } from "./routes/routes.ts";
 import { trackFailedScripts } from "./remotes/failed-scripts.ts";
 import { loadModule, registerReleases } from "./remotes/federation.ts";
 import { createRemoteLoader } from "./remotes/loader.ts";
-import { createScopedHttpClient } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
 import { createVisitorSource } from "./remotes/visitor-source.ts";
-import { createReachability } from "./service/reachability.ts";
-import { getUser } from "./session/machine.ts";
+import { createReachability, type Reachability } from "./service/reachability.ts";
+import { getUser } from "./session/session-state.ts";
 import { createSession, type Session } from "./session/session.ts";
 import { takeLinkSecret } from "./session/link-secret.ts";
 import { getClaims } from "./session/token-exchange.ts";
@@ -37,55 +40,58 @@ import { createLanguageChanger } from "./settings/language.ts";
 import { createQueryClient, clearOpenedData } from "./settings/query-client.ts";
 import { createTextFetcher } from "./settings/texts.ts";
 import type { ThemeStore } from "./settings/theme.ts";
-import { createVendorAppearanceStore } from "./settings/vendor.ts";
+import { createVendorAppearanceStore } from "./settings/vendor-appearance.ts";
 import { createTelemetry, type TelemetryConsent } from "./telemetry/telemetry.ts";
 import { ScreenHistory, watchVitals } from "./telemetry/vitals.ts";
 import { warn } from "./telemetry/warn.ts";
+import { createFrameStorage } from "./vault-frame/frame-storage.ts";
+import type { VaultFrame } from "./vault-frame/vault-frame.ts";
 
 export interface HostSettings {
-  readonly verified: VerifiedDeployment;
-  /** Fetches and verifies the current deployment document. */
+  readonly verifiedDeployment: VerifiedDeployment;
   readonly readDeployment: () => Promise<VerifiedDeployment>;
-  /** What this device keeps. */
+  readonly vaultFrame: VaultFrame;
   readonly sweeps: Sweeps;
   readonly language: Language;
   readonly theme: ThemeStore;
-  /** The host's own texts in that language. */
   readonly texts: Readonly<Record<string, Texts>>;
 }
 
-/**
- * Creates and connects everything that the host consists of. Does not look for a signed-in user
- * yet.
- */
+/** Creates and connects the parts of the host. Does not look for a signed-in user yet. */
 export async function createHost({
-  verified,
+  verifiedDeployment,
   readDeployment,
+  vaultFrame,
   sweeps,
   language,
   theme,
   texts,
 }: HostSettings): Promise<Host> {
-  const { deployment } = verified;
+  const { deployment } = verifiedDeployment;
   const { origin } = window.location;
   const queryClient = createQueryClient();
   const i18n = await createI18n({
     language,
     product: deployment.branding.product_name,
-    fetchTexts: createTextFetcher(verified, origin, window.fetch.bind(window)),
-    bundled: { [language]: texts },
+    fetchTexts: createTextFetcher(verifiedDeployment, origin, window.fetch.bind(window)),
+    bundledTexts: { [language]: texts },
   });
 
-  registerReleases(verified, origin);
+  registerReleases(verifiedDeployment, origin);
   const failedScripts = trackFailedScripts({ page: window, fetch: window.fetch.bind(window), getIntegrity });
-  const deploymentWatch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
+  const deploymentWatch = createDeploymentWatch({
+    initialDeployment: verifiedDeployment,
+    load: readDeployment,
+    now: Date.now,
+    log: warn,
+  });
   const report: Host["report"] = (name, phase, error) => {
     warn(`remote ${name}`, `${phase} ${error.code}`);
     if (phase !== "load") telemetry.recordLoad(name, phase, { code: error.code });
   };
-  const routes = buildPortalRoutes(verified.remotes, warn);
+  const routes = buildPortalRoutes(verifiedDeployment.remotes, warn);
   const findRelease = (name: RemoteName): string | null => {
-    const remote = verified.remotes.get(name);
+    const remote = verifiedDeployment.remotes.get(name);
     return remote?.status === "verified" ? remote.record.release : (deployment.releases[name]?.stable ?? null);
   };
   const telemetry = createTelemetry({
@@ -100,11 +106,11 @@ export async function createHost({
   const screenHistory = new ScreenHistory();
   let isWatchingVitals = false;
   const loader = createRemoteLoader({
-    remotes: verified.remotes,
-    isDisabled: (name) => deploymentWatch.getState().disabled.has(name),
+    remotes: verifiedDeployment.remotes,
+    isDisabled: (name) => deploymentWatch.getState().disabledRemotes.has(name),
     loadModule,
     refetchScripts: async (name) => {
-      const remote = verified.remotes.get(name);
+      const remote = verifiedDeployment.remotes.get(name);
       if (remote?.status === "verified") await failedScripts.refetchScripts(getReleaseUrl(origin, remote.record));
     },
     loadTexts: (namespaces) => loadTexts(i18n, namespaces),
@@ -120,7 +126,7 @@ export async function createHost({
           findScreen: (time) => findScreen(screenHistory.findAt(time)),
           recordVital: telemetry.recordVital,
         }).catch((error: unknown) => {
-          warn("vitals", error); // nothing but the measuring depends on it
+          warn("vitals", error); // only telemetry depends on this module
         });
       });
     },
@@ -142,76 +148,84 @@ export async function createHost({
     },
     onVendorIgnored,
     log: warn,
-    channel: typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("session"),
+    channel: openChannel(),
     sweeps,
     requirePinnedUserId,
   });
   const vendorAppearance = createVendorAppearanceStore({
     deployment,
-    storage: window.sessionStorage,
-    http: session.retrying.publicHttp,
-    onUnknown: onVendorIgnored,
+    storage: pageStorage.session,
+    publicHttp: session.retryingClients.publicHttp,
+    onUnknownVendor: onVendorIgnored,
   });
   session.exchange.subscribe(vendorAppearance.refresh);
 
-  const reachability = createReachability(() => session.retrying.publicHttp.request("GET", "/readyz", z.unknown()));
+  const reachability = createReachability(() =>
+    session.retryingClients.publicHttp.request("GET", "/readyz", z.unknown()),
+  );
   const http = reachability.observe(session.http);
-  const retryingHttp = reachability.observe(session.retrying.http);
+  const openVaultChannel = async (): Promise<Channel> => {
+    const channel = await vaultFrame.getChannel();
+    channel.serve("portal", { ...createPortalService(session, reachability) });
+    channel.onClose(vaultSource.drop);
+    channel.onClose(visitorSource.close);
+    await channel.call("frame", ["loadVault"]);
+    return channel;
+  };
+  const portalDeps = { session, openVaultChannel, vaultOrigin: deployment.vault_origin };
+  const serviceDialogs: ServiceDialogs = createDialogQueue();
   const vaultSource = createVaultSource({
-    loadRecovery: () => loader.loadCode("recovery"),
-    portal: () => createVaultPortal({ session, http: retryingHttp, verified }),
+    loadRecovery: () => loader.loadWithoutTexts("recovery"),
+    createVaultPortal: () => createVaultPortal({ ...portalDeps, showDialog: serviceDialogs.ask }),
   });
   const visitorSource = createVisitorSource({
-    loadRecovery: () => loader.loadCode("recovery"),
-    portal: (pathname) =>
-      createVisitorPortal(pathname, {
-        session,
-        http: retryingHttp,
-        publicHttp: reachability.observe(session.retrying.publicHttp),
-        verified,
-      }),
+    loadRecovery: () => loader.loadWithoutTexts("recovery"),
+    createVisitorPortal: (pathname) => createVisitorPortal(pathname, portalDeps),
   });
   session.onLock((reason) => vaultSource.lock(reason));
   session.onLock(visitorSource.close);
-  // However the vault was locked: plaintext is removed everywhere, and what is on the screen is
-  // loaded again.
+  // Removes plaintext everywhere after any lock of the vault, and refetches the queries on the
+  // screen.
   vaultSource.onLocked(() => {
     clearOpenedData(queryClient);
-    clearToasts(); // they may name a secret
+    clearToasts(); // toasts may name a secret
     void session.lock();
   });
   deploymentWatch.subscribe(() => {
-    if (!deploymentWatch.getState().disabled.has("recovery")) return;
+    if (!deploymentWatch.getState().disabledRemotes.has("recovery")) return;
     void vaultSource.stop();
     visitorSource.close();
   });
 
   return {
-    verified,
+    verifiedDeployment,
     routes,
-    watch: deploymentWatch,
+    deploymentWatch,
     session,
     http,
     reachability,
     loader,
-    vault: vaultSource,
-    visitor: visitorSource,
+    vaultSource,
+    visitorSource,
     vendor: vendorAppearance,
-    flags: createFeatureFlags(deployment, window.sessionStorage),
+    flags: createFeatureFlags(deployment, pageStorage.session),
     queryClient,
     i18n,
     theme,
-    confirms: createConfirmQueue(),
+    confirmQueue: createDialogQueue(),
+    serviceDialogs,
     listStoredAccounts: async () => {
       const user = getUser(session.getState());
-      return user === null ? [] : listStoredAccounts(user);
+      return user === null ? [] : listStoredAccounts(user, createFrameStorage(await vaultFrame.getChannel()));
     },
-    screens: screenHistory,
+    screenHistory,
     report,
     changeLanguage: createLanguageChanger(i18n, window),
   };
 
-  /** A screen by the pattern of its route; those of the host have its version. */
+  /**
+   * Finds a screen by its route pattern. The host's own screens have the host's version as release.
+   */
   function findScreen(pathname: string | null): { remote: string; release: string; route: string } | null {
     const route = pathname === null ? null : findRoute(routes, pathname);
     if (route === null || "redirect" in route) return null;
@@ -221,7 +235,7 @@ export async function createHost({
   }
 }
 
-/** What somebody who is signed in wishes is known when the account was read, as the frame does. */
+/** The consent of a signed-in person is known once the frame has read the account. */
 function readConsent(session: Session, queryClient: QueryClient, http: HttpClient): TelemetryConsent {
   const state = session.getState();
   if (state.status === "unauthenticated") return "visitor";
@@ -230,27 +244,42 @@ function readConsent(session: Session, queryClient: QueryClient, http: HttpClien
   return me === undefined ? "unknown" : me.telemetry ? "yes" : "no";
 }
 
+/** Null where the browser has no broadcast channels, or refuses them together with storage. */
+function openChannel(): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel("session");
+  } catch {
+    return null; // without a channel each tab ends its own session
+  }
+}
+
 /** Safari has no `requestIdleCallback`. */
 function whenIdle(callback: () => void): void {
   if ("requestIdleCallback" in window) window.requestIdleCallback(callback);
   else setTimeout(callback, 2_000);
 }
 
+interface ServicePortalDeps {
+  readonly session: Session;
+  readonly openVaultChannel: () => Promise<Channel>;
+  readonly vaultOrigin: string;
+}
+
 /**
- * The portal as the vault sees it. Rejects with `login_required` or the error of the token exchange
- * while nobody is signed in.
+ * Creates the portal that the vault gets. Rejects with `login_required`, or with the error of the
+ * token exchange.
  */
 async function createVaultPortal({
   session,
-  http,
-  verified,
-}: { readonly session: Session } & Pick<Host, "http" | "verified">): Promise<PortalForServices> {
+  openVaultChannel,
+  vaultOrigin,
+  showDialog,
+}: ServicePortalDeps & Pick<PortalForServices, "showDialog">): Promise<PortalForServices> {
   await session.exchange.getToken();
   const user = getUser(session.getState());
   const claims = getClaims(session.exchange.getState());
   if (user === null || claims === null) throw new PortalError("login_required");
   return {
-    http: scopeToRecovery(http, verified),
     vendorId: claims.vid,
     account: {
       userId: claims.sub,
@@ -258,36 +287,40 @@ async function createVaultPortal({
       subject: user.subject,
       ...(user.authTime === undefined ? {} : { authTime: user.authTime }),
     },
-    signInAgain: session.signInAgain,
-    takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
+    frame: openVaultChannel,
+    vaultOrigin,
+    showDialog,
   };
 }
 
 /**
- * The portal as the visitor of a page opened by a link sees it. A link for signed-in people is
- * opened with the session's token; any other one without, so that the service does not learn who
- * opens it. Rejects with the error of the token exchange.
+ * Creates the portal of a visitor, for a page opened by a link. Rejects with the error of the token
+ * exchange.
+ *
+ * Sends the session token only with links for signed-in people, so that the service does not learn
+ * who opens any other link.
  */
 async function createVisitorPortal(
   pathname: string,
-  {
-    session,
-    http,
-    publicHttp,
-    verified,
-  }: { readonly session: Session; readonly publicHttp: HttpClient } & Pick<Host, "http" | "verified">,
+  { session, openVaultChannel, vaultOrigin }: ServicePortalDeps,
 ): Promise<PortalForVisitors> {
-  const isSignedIn = pathname.startsWith("/p-shared/") && getUser(session.getState()) !== null;
-  if (isSignedIn) await session.exchange.getToken();
-  return {
-    http: scopeToRecovery(isSignedIn ? http : publicHttp, verified),
-    vendorId: getClaims(session.exchange.getState())?.vid ?? verified.deployment.vendor_id,
-    takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
-  };
+  const signedIn = pathname.startsWith("/p-shared/") && getUser(session.getState()) !== null;
+  if (signedIn) await session.exchange.getToken();
+  return { signedIn, frame: openVaultChannel, vaultOrigin };
 }
 
-/** Limited to the paths that recovery's signed release declares. */
-function scopeToRecovery(http: HttpClient, { remotes }: VerifiedDeployment): HttpClient {
-  const recovery = remotes.get("recovery");
-  return createScopedHttpClient(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []);
+/** What the vault's frame asks of the portal's page. */
+function createPortalService(session: Session, reachability: Reachability): PortalServiceMembers {
+  return {
+    getToken: () => session.exchange.getToken(),
+    renewToken: async () => {
+      await session.exchange.renew("refused");
+    },
+    signInAgain: async () => ({ authTime: (await session.signInAgain()).authTime }),
+    openSignIn: session.openSignIn,
+    takeLinkSecret: () => takeLinkSecret(pageStorage.session, Date.now()),
+    reportReachable: (isUp: boolean) => {
+      reachability.report(isUp);
+    },
+  };
 }

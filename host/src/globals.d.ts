@@ -1,12 +1,12 @@
-/** Filled by webpack: the nonce of scripts and styles made at run time. */
+/** Nonce of scripts and styles created at run time. Read by webpack's code. */
 declare let __webpack_nonce__: string;
 
-/** Put in by the build: versions of what the host gives, by the name that is imported. */
+/** Defined by the build: versions of the packages that the host shares, by import name. */
 declare const __SHARED__: Readonly<Record<string, string>>;
 
 /**
- * Put in by the build: name of the global function that webpack's code asks for the hash of a
- * script.
+ * Defined by the build: name of the global function that returns the signed hash of a script to
+ * webpack's code.
  */
 declare const __INTEGRITY_FUNCTION__: string;
 

@@ -12,11 +12,11 @@ describe("prefetchWhenIdle", () => {
   });
 
   const waitUntilIdle = async () => {
-    await Promise.resolve(); // changes of the page are told after what made them
+    await Promise.resolve(); // mutation observers run in a microtask
     await jest.advanceTimersByTimeAsync(1_000);
   };
 
-  it("waits for the first screen, and fetches once", async () => {
+  it("fetches once, after the first screen was drawn", async () => {
     const load = jest.fn(() => Promise.resolve());
     prefetchWhenIdle(page, [load]);
     page.innerHTML = "<div role='status' aria-busy='true'></div>";
@@ -30,7 +30,7 @@ describe("prefetchWhenIdle", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches the rest when one part does not come", async () => {
+  it("fetches the remaining code when one import fails", async () => {
     const load = jest.fn(() => Promise.resolve());
     page.innerHTML = "<h1>Home</h1>";
     prefetchWhenIdle(page, [() => Promise.reject(new Error("chunk")), load]);
@@ -38,7 +38,7 @@ describe("prefetchWhenIdle", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("fetches nothing after its undo", async () => {
+  it("fetches nothing once it is cancelled", async () => {
     const load = jest.fn(() => Promise.resolve());
     page.innerHTML = "<h1>Home</h1>";
     prefetchWhenIdle(page, [load])();

@@ -1,9 +1,11 @@
 import { whenSettled } from "./tours/when-settled.ts";
 
-/** Code that the first screen does not need and a first click may need. */
+/** Code that the first screen does not need, but a first click may. */
 const interactionCode = [() => import("./help/HelpPage.tsx")] as const;
 
-/** Fetches code once the first screen is drawn and the browser is idle. Returns its undo. */
+/**
+ * Fetches code once the first screen is drawn and the browser is idle. Returns a cancel function.
+ */
 export function prefetchWhenIdle(
   page: HTMLElement,
   code: readonly (() => Promise<unknown>)[] = interactionCode,
@@ -13,7 +15,7 @@ export function prefetchWhenIdle(
     () => page.querySelector("h1"),
     () => {
       whenIdle(() => {
-        for (const load of code) load().catch(() => undefined); // loaded again, and reported, when it is needed
+        for (const load of code) load().catch(() => undefined); // loaded again on use, which reports a failure
       });
     },
   );
@@ -21,5 +23,5 @@ export function prefetchWhenIdle(
 
 function whenIdle(callback: () => void): void {
   if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(callback);
-  else setTimeout(callback); // not in Safari
+  else setTimeout(callback); // Safari lacks requestIdleCallback
 }

@@ -30,7 +30,7 @@ function Home() {
   );
 }
 
-/** Unsaved, until it is left. */
+/** A screen with unsaved input. */
 function Edit() {
   const { confirm } = usePortal();
   useLeaveGuard(true, () => confirm({ title: "Leave?", description: "What you typed is lost." }));
@@ -46,7 +46,7 @@ function Settings() {
   );
 }
 
-/** What a remote has below a path that ends in `*`. */
+/** A remote's own routes below a path that ends in `*`. */
 function BillingRoutes() {
   return (
     <Routes>
@@ -71,7 +71,7 @@ const routes = Object.entries(pages).map(([path, page]) => ({ path, load: () => 
 
 const loader: Host["loader"] = {
   load: (name) => Promise.resolve({ name, routes }),
-  loadCode: (name) => Promise.resolve({ name, routes }),
+  loadWithoutTexts: (name) => Promise.resolve({ name, routes }),
   loadPage: (_name, route) => route.load().then(({ default: page }) => page),
   prefetch: () => undefined,
 };
@@ -89,8 +89,8 @@ async function show(path: string, overrides: Partial<Host> = {}) {
     fetchTexts: createDiskTextsFetcher(),
     namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"],
   });
-  const remotes: Host["verified"]["remotes"] = new Map(
-    [...host.verified.remotes].map(([name, remote]) => [
+  const remotes: Host["verifiedDeployment"]["remotes"] = new Map(
+    [...host.verifiedDeployment.remotes].map(([name, remote]) => [
       name,
       remote.status === "verified"
         ? {
@@ -103,7 +103,13 @@ async function show(path: string, overrides: Partial<Host> = {}) {
         : remote,
     ]),
   );
-  const testHost: Host = { ...host, verified: { ...host.verified, remotes }, i18n, loader, ...overrides };
+  const testHost: Host = {
+    ...host,
+    verifiedDeployment: { ...host.verifiedDeployment, remotes },
+    i18n,
+    loader,
+    ...overrides,
+  };
   router = createPortalRouter(testHost);
   await act(async () => {
     ({ unmount } = render(
@@ -125,7 +131,7 @@ const expectPath = (path: string) =>
 
 beforeEach(() => {
   localStorage.setItem("onboarding", "true");
-  // What a boundary catches, React writes to the console too.
+  // React also logs what a boundary catches.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
 });
@@ -141,7 +147,7 @@ describe("the router of the portal", () => {
     ["/", "/home", "Home"],
     ["/nothing/here", "/home", "Home"],
     ["/settings", "/settings/profile", "Settings"],
-  ])("leads from %s to %s", async (path, expected, title) => {
+  ])("redirects from %s to %s", async (path, expected, title) => {
     await show(path);
     expect(await findHeading(title)).toBeVisible();
     await expectPath(expected);
@@ -151,7 +157,7 @@ describe("the router of the portal", () => {
     [{ editing: false }, "/home", "Home"],
     [{ editing: true }, "/edit-secret/7", "Edit 7"],
     [{}, "/edit-secret/7", "Edit 7"],
-  ])("leads home from an address whose feature the deployment switched off (%j)", async (features, expected, title) => {
+  ])("redirects home from a route whose feature is off (%j)", async (features, expected, title) => {
     const routes = createFakeHost().host.routes.map((route) =>
       route.path === "/edit-secret/:secretId" ? { ...route, feature: "editing" } : route,
     );
@@ -163,7 +169,7 @@ describe("the router of the portal", () => {
     await expectPath(expected);
   });
 
-  it("gives a screen the parameters of its address, and a remote routes of its own below it", async () => {
+  it("passes parameters to screens, and lets a remote have its own routes below a path", async () => {
     await show("/home");
     await findHeading("Home");
     await press("edit");
@@ -177,7 +183,7 @@ describe("the router of the portal", () => {
     await expectAccessible();
   });
 
-  it("keeps the frame while somebody goes from place to place, whoever owns them", async () => {
+  it("keeps the frame mounted across remotes and the host's own screens", async () => {
     await show("/home");
     await findHeading("Home");
     const [main, navigation] = [screen.getByRole("main"), screen.getByRole("navigation", { name: "Main navigation" })];
@@ -190,7 +196,7 @@ describe("the router of the portal", () => {
   });
 });
 
-describe("a screen that holds something unsaved", () => {
+describe("a screen with unsaved input", () => {
   const openEditor = async () => {
     await show("/home");
     await findHeading("Home");
@@ -207,7 +213,7 @@ describe("a screen that holds something unsaved", () => {
     await press(name);
   };
 
-  it("is asked when a link leads elsewhere, and stays or is left", async () => {
+  it("asks for confirmation when a link leads to another screen, and follows the answer", async () => {
     await openEditor();
     await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
     await answer("Cancel");
@@ -219,7 +225,7 @@ describe("a screen that holds something unsaved", () => {
     await expectPath("/settings/profile");
   });
 
-  it("is asked at the browser's back button, and the next screen has the focus once the question is gone", async () => {
+  it("asks at the browser's back button, and the next screen gets the focus after the answer", async () => {
     await openEditor();
     goBack();
     await answer("Cancel");
@@ -233,8 +239,8 @@ describe("a screen that holds something unsaved", () => {
   });
 });
 
-describe("what throws while it is drawn", () => {
-  it("takes down its own area only when it is a remote's", async () => {
+describe("an error while rendering", () => {
+  it("stays in the area of a remote", async () => {
     await show("/secrets");
     expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
     expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
@@ -242,7 +248,7 @@ describe("what throws while it is drawn", () => {
     expect(await findHeading("Home")).toBeVisible();
   });
 
-  it("leads to the portal's own last screen when it is the frame, and signing out still works", async () => {
+  it("of the frame shows the portal's crash screen, which still signs out", async () => {
     const theme: Host["theme"] = {
       getState: () => {
         throw new PortalError("unknown");
@@ -251,10 +257,10 @@ describe("what throws while it is drawn", () => {
       subscribe: () => () => undefined,
     };
     const { calls } = await show("/home", { theme });
-    expect(await findHeading("Something stopped here")).toBeVisible();
+    expect(await findHeading("Something went wrong here")).toBeVisible();
     expect(screen.queryByText(/Unexpected Application Error/)).not.toBeInTheDocument();
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Log out" }));
+    await userEvent.click(screen.getByRole("button", { name: "Sign out" }));
     expect(calls.signOut).toHaveBeenCalledTimes(1);
   });
 });

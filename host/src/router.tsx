@@ -5,15 +5,18 @@ import { HostRoute } from "./HostRoute.tsx";
 import type { Host } from "./context/host-context.ts";
 import { RemoteRoute } from "./area/RemoteRoute.tsx";
 
-/** Makes the router of the page. Called after sign-in has removed its answer from the address. */
+/**
+ * Creates the page's router. Call it after sign-in has removed the provider's response from the
+ * address.
+ */
 export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType<typeof createBrowserRouter> {
   return createBrowserRouter(createRouteObjects(routes));
 }
 
 /**
- * One router route for each portal route, inside the frame. It carries the portal route as `handle`
- * (use-current-route.ts). What a remote has below a path that ends in `*` are descendant `<Routes>`
- * of its own.
+ * Creates one router route inside the frame for each portal route, with the portal route as
+ * `handle` (use-current-route.ts). Below a path that ends in `*` a remote renders its own
+ * descendant `<Routes>`.
  */
 export function createRouteObjects(routes: Host["routes"]): RouteObject[] {
   return [
@@ -36,8 +39,8 @@ export function createRouteObjects(routes: Host["routes"]): RouteObject[] {
 const redirectHome = <Navigate to="/home" replace />;
 
 /**
- * Throws what a route threw once more: the router catches it, but the error boundary of the page
- * (HostRoot.tsx) handles it.
+ * Throws a route's error again, because the page's error boundary (HostRoot.tsx) handles it, not
+ * the router.
  */
 function Rethrow(): never {
   throw useRouteError();

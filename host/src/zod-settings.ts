@@ -1,5 +1,5 @@
 import { z } from "zod";
 
-// The page's policy forbids `eval`: without this zod would try it once, and the browser would
-// report a violation.
+// Without this setting zod would try `eval` once. The page's policy forbids it, and the browser
+// would report a violation.
 z.config({ jitless: true });

@@ -1,7 +1,7 @@
 /**
- * Builds the engine: build/engine.simd.wasm and build/engine.scalar.wasm from one source. Skips
- * when nothing changed. Run it with `node remote-recovery/engine/build.ts`, or call {@link
- * buildEngine} from a test's set-up.
+ * Builds build/engine.simd.wasm and build/engine.scalar.wasm; does nothing if the sources are
+ * unchanged. Run `node remote-recovery/engine/build.ts`, or call {@link buildEngine} in a test's
+ * setup.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -37,8 +37,8 @@ const variants = {
 let pendingBuild: Promise<string> | null = null;
 
 /**
- * Builds what is missing or older than its sources, once for all who ask at a time. Returns the
- * folder; rejects with the compiler's words.
+ * Builds unless the files are up to date; concurrent calls share one build. Returns the folder;
+ * rejects with asc's messages.
  */
 export function buildEngine(): Promise<string> {
   pendingBuild ??= buildIfChanged().finally(() => {
@@ -50,11 +50,11 @@ export function buildEngine(): Promise<string> {
 async function buildIfChanged(): Promise<string> {
   const sourceFingerprint = computeFingerprint();
   const stampFile = join(outputFolder, "sources.sha256");
-  const files = Object.keys(variants).map((name) => join(outputFolder, name));
+  const outputFiles = Object.keys(variants).map((name) => join(outputFolder, name));
   if (
     existsSync(stampFile) &&
     readFileSync(stampFile, "utf8") === sourceFingerprint &&
-    files.every((file) => existsSync(file))
+    outputFiles.every((file) => existsSync(file))
   )
     return outputFolder;
   mkdirSync(outputFolder, { recursive: true });
@@ -74,7 +74,6 @@ async function buildIfChanged(): Promise<string> {
   return outputFolder;
 }
 
-/** Hash over the sources, the options and the compiler's version. */
 function computeFingerprint(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(sourceFolder).sort())
@@ -83,10 +82,10 @@ function computeFingerprint(): string {
       .update("\0")
       .update(readFileSync(join(sourceFolder, name)));
   hash.update(JSON.stringify([commonOptions.filter((option) => option !== engineFolder), variants]));
-  const compiler: unknown = JSON.parse(
+  const compilerPackage: unknown = JSON.parse(
     readFileSync(join(engineFolder, "node_modules/assemblyscript/package.json"), "utf8"),
   );
-  hash.update(JSON.stringify(compiler));
+  hash.update(JSON.stringify(compilerPackage));
   return hash.digest("hex");
 }
 

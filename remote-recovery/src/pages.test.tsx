@@ -9,27 +9,30 @@ beforeEach(() => {
   URL.revokeObjectURL = jest.fn();
 });
 
-// The vault has tests of its own; here only its face is needed.
-jest.mock("@relicario/vault", () => ({ createVault: jest.fn() }));
+// The vault has its own tests; only its interface is needed here.
+jest.mock("@relicario/vault", () => ({
+  ...jest.requireActual<typeof import("@relicario/vault")>("@relicario/vault"),
+  createFrameVault: jest.fn(),
+}));
 
-describe("the face of recovery", () => {
+describe("the recovery remote", () => {
   it.each(manifest.routes.flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
-    "draws in %s and %s: %s",
+    "renders in %s and %s: %s",
     async (language, theme, path) => {
-      await renderApp(null, { routes: remote.routes, route: "/elsewhere", path, language, theme });
+      await renderApp(null, { routes: remote.routes, routePattern: "/elsewhere", path, language, theme });
       await waitFor(() => {
-        expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden while texts are on their way
+        expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden until texts are loaded
       });
       await expectAccessible();
     },
   );
 
   it.each(["/provide-secret", "/processing", "/processing-recovery"])(
-    "leads from %s to the picture when nothing was chosen",
+    "redirects %s to the picture if nothing was chosen",
     async (path) => {
-      const { location } = await renderApp(null, { routes: remote.routes, route: "/elsewhere", path });
+      const { getLocation } = await renderApp(null, { routes: remote.routes, routePattern: "/elsewhere", path });
       await waitFor(() => {
-        expect(location()).toBe(path === "/processing-recovery" ? "/provide-image-recovery" : "/provide-image");
+        expect(getLocation()).toBe(path === "/processing-recovery" ? "/provide-image-recovery" : "/provide-image");
       });
     },
   );
@@ -38,9 +41,9 @@ describe("the face of recovery", () => {
     expect(remote.provides?.vault).toBeDefined();
   });
 
-  it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
+  it.each(manifest.namespaces.map((name) => [name]))("has the texts of %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
-    if (english === null || spanish === null) throw new Error("a file is missing");
+    if (english === null || spanish === null) throw new Error("both languages need the locale file");
     expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });

@@ -1,22 +1,23 @@
 import type { RemoteModule } from "@relicario/shared/contract";
-import { createVault } from "@relicario/vault";
-import { createVisitor } from "@relicario/vault/visitor";
+import { createFrameVault, createFrameVisitor, createOpenerRelease } from "@relicario/vault";
 
-import { registerExaminer } from "./picture/examiner.ts";
-import { LazyPictureField, SharePictureField } from "./picture/LazyPictureField.tsx";
+import { createMarkQuestion } from "./elements/mark-question.tsx";
+import { createPictureField } from "./elements/PictureField.tsx";
+import { registerVaultElement } from "./elements/vault-elements.tsx";
+import { createVaultElement } from "./elements/VaultElement.tsx";
 import { tours } from "./tours.ts";
 
-const backup = () => import("./backup/BackupFlowPage.tsx");
-const recovery = () => import("./recover/RecoveryFlowPage.tsx");
+const loadBackupPage = () => import("./backup/BackupFlowPage.tsx");
+const loadRecoveryPage = () => import("./recover/RecoveryFlowPage.tsx");
 
 const remote: RemoteModule = {
   routes: {
-    "/welcome-backup": backup,
-    "/welcome": backup,
-    "/provide-image": backup,
-    "/upload-image": backup,
-    "/provide-secret": backup,
-    "/processing": backup,
+    "/welcome-backup": loadBackupPage,
+    "/welcome": loadBackupPage,
+    "/provide-image": loadBackupPage,
+    "/upload-image": loadBackupPage,
+    "/provide-secret": loadBackupPage,
+    "/processing": loadBackupPage,
     "/congrats": () => import("./backup/CongratsPage.tsx"),
     "/safeguard": () => import("./safeguard/SafeguardPage.tsx"),
     "/another-device": () => import("./devices/AnotherDevicePage.tsx"),
@@ -24,18 +25,38 @@ const remote: RemoteModule = {
     "/openers": () => import("./openers/OpenersPage.tsx"),
     "/start-anew": () => import("./reset-account/AccountResetPage.tsx"),
     "/welcome-recovery": () => import("./recover/WelcomeRecoveryPage.tsx"),
-    "/provide-image-recovery": recovery,
-    "/processing-recovery": recovery,
+    "/provide-image-recovery": loadRecoveryPage,
+    "/processing-recovery": loadRecoveryPage,
     "/congrats-recover": () => import("./recover/CongratsRecoverPage.tsx"),
   },
   tours,
   provides: {
     vault: async (portal) => {
-      const { vault, examine } = await createVault(portal, LazyPictureField);
-      registerExaminer(vault, examine);
+      const channel = await portal.frame();
+      const { vaultOrigin } = portal;
+      let VaultElement = createVaultElement({ channel, vaultOrigin, vaultId: null });
+      const vault = await createFrameVault(
+        portal,
+        channel,
+        (vaultId) => {
+          VaultElement = createVaultElement({ channel, vaultOrigin, vaultId });
+          return createPictureField(VaultElement, createOpenerRelease(channel));
+        },
+        (questionId) => portal.showDialog(createMarkQuestion(VaultElement, questionId)),
+      );
+      registerVaultElement(vault, VaultElement);
       return vault;
     },
-    visitor: async (portal) => Object.freeze({ ...(await createVisitor(portal)), PictureField: SharePictureField }),
+    visitor: async (portal) => {
+      const channel = await portal.frame();
+      const { vaultOrigin } = portal;
+      const VaultElement = createVaultElement({ channel, vaultOrigin, vaultId: null });
+      return createFrameVisitor(
+        portal,
+        channel,
+        createPictureField(VaultElement, createOpenerRelease(channel), "share"),
+      );
+    },
   },
 };
 

@@ -2,12 +2,16 @@ import { screen, waitFor } from "@testing-library/react";
 
 import { findMissingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
 import remote from "./remote.tsx";
+import { createRecoveryFakeVault } from "./testing/recovery-fake-vault.tsx";
 import { tours } from "./tours.ts";
 
-jest.mock("@relicario/vault", () => ({ createVault: jest.fn() })); // it has tests of its own
+jest.mock("@relicario/vault", () => ({
+  ...jest.requireActual<typeof import("@relicario/vault")>("@relicario/vault"),
+  createFrameVault: jest.fn(),
+})); // the vault has its own tests
 
 beforeEach(() => {
-  // jsdom has no camera: a device that has one is what the tour is for.
+  // jsdom lacks a camera, which the tour needs
   Object.defineProperty(navigator, "mediaDevices", {
     configurable: true,
     value: { getUserMedia: () => new Promise(() => undefined) },
@@ -18,23 +22,33 @@ afterEach(() => {
 });
 
 describe("tours", () => {
-  it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on its screen", async (_, tour) => {
-    await renderApp(null, { routes: remote.routes, route: "/elsewhere", path: tour.path });
+  it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on the screen", async (_, tour) => {
+    await renderApp(null, {
+      routes: remote.routes,
+      routePattern: "/elsewhere",
+      vault: createRecoveryFakeVault(),
+      path: tour.path,
+    });
     await waitFor(() => {
-      expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden while texts are on their way
+      expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden until texts are loaded
     });
     await waitFor(() => {
       expect(findMissingTourTargets(tour)).toEqual([]);
     });
   });
 
-  it("the visual backup goes from the picture by its Take picture tab to the button that saves the seed phrase", async () => {
-    await renderApp(null, { routes: remote.routes, route: "/elsewhere", path: "/provide-image" });
+  it("visual-backup targets the picture, its Take picture tab and the button that saves the seed phrase", async () => {
+    await renderApp(null, {
+      routes: remote.routes,
+      routePattern: "/elsewhere",
+      vault: createRecoveryFakeVault(),
+      path: "/provide-image",
+    });
     await waitFor(() => {
       expect(document.querySelector("[data-tour='picture-take']")).toHaveTextContent("Take picture");
     });
     expect(screen.getByRole("tab", { name: "Take picture" })).toHaveAttribute("data-tour", "picture-take");
-    expect(screen.getByRole("button", { name: /^Save a seed phrase/ })).toHaveAttribute("data-tour", "picture-next");
+    expect(screen.getByRole("button", { name: /^Continue/ })).toHaveAttribute("data-tour", "picture-next");
     expect(tours[0]?.steps.map(({ target }) => target)).toEqual(["picture-field", "picture-take", "picture-next"]);
   });
 

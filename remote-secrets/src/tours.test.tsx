@@ -7,23 +7,26 @@ import { tours } from "./tours.ts";
 const createVault = () => createFakeVault({ secrets: [{ title: "Wallet", content: "words" }] });
 
 describe("tours", () => {
-  it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on its screen", async (_, tour) => {
-    const fakeVault = createVault();
-    const secretId = (await fakeVault.list())[0]?.secretId ?? "";
-    await renderApp(null, {
-      vault: fakeVault,
-      routes: remote.routes,
-      route: "/elsewhere",
-      path: tour.path.replace(":secretId", secretId),
-    });
-    expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
-    await waitFor(() => {
-      expect(findMissingTourTargets(tour)).toEqual([]);
-    });
-  });
+  it.each(tours.map((tour) => [tour.name, tour] as const))(
+    "name only targets that exist on the screen: %s",
+    async (_, tour) => {
+      const fakeVault = createVault();
+      const secretId = (await fakeVault.list())[0]?.secretId ?? "";
+      await renderApp(null, {
+        vault: fakeVault,
+        routes: remote.routes,
+        routePattern: "/elsewhere",
+        path: tour.path.replace(":secretId", secretId),
+      });
+      expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+      await waitFor(() => {
+        expect(findMissingTourTargets(tour)).toEqual([]);
+      });
+    },
+  );
 
-  it("Home has the two targets of the host's tour", async () => {
-    await renderApp(null, { vault: createVault(), routes: remote.routes, route: "/elsewhere", path: "/home" });
+  it("leave the tour of Home to the host, whose two targets exist on Home", async () => {
+    await renderApp(null, { vault: createVault(), routes: remote.routes, routePattern: "/elsewhere", path: "/home" });
     const steps = ["home-create", "home-messages"].map((target) => ({ target, titleKey: "", bodyKey: "" }));
     await waitFor(() => {
       expect(findMissingTourTargets({ name: "home", path: "/home", steps })).toEqual([]);
@@ -40,11 +43,11 @@ describe("tours", () => {
       "edit-secret",
       ["add-secret-title", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"],
     ],
-  ])("%s goes through the steps of the specification, in their order", (name, targets) => {
+  ])("have the steps of the specification in order: %s", (name, targets) => {
     expect(tours.find((tour) => tour.name === name)?.steps.map(({ target }) => target)).toEqual(targets);
   });
 
-  it("have names of their own, to be asked for in Help", () => {
+  it("have distinct names for Help", () => {
     const names = tours.map(({ titleKey }) => titleKey);
     expect(new Set(names).size).toBe(3);
     expect(names).not.toContain(undefined);

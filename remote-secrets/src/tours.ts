@@ -1,9 +1,6 @@
 import type { RemoteTour } from "@relicario/shared/contract";
 
-/**
- * Targets (`data-tour`) and texts of this remote's tours. The tour of the first screen belongs to
- * the host.
- */
+/** Targets (`data-tour`) and texts of this remote's tours. The tour of Home belongs to the host. */
 export const tours: readonly RemoteTour[] = [
   {
     name: "secrets",

@@ -10,13 +10,13 @@ const features = { notifications: true, billing: true, payments: true };
 const renderSettings = (path = "/settings/profile", settings: Parameters<typeof renderPageAt>[1] = {}) =>
   renderPageAt(path, settings);
 describe("settings", () => {
-  it.each(["/settings", "/settings/unheard-of"])("goes from %s to the profile", async (path) => {
-    const { location } = await renderSettings(path);
-    expect(location()).toBe("/settings/profile");
+  it.each(["/settings", "/settings/unheard-of"])("redirects %s to the profile", async (path) => {
+    const { getLocation } = await renderSettings(path);
+    expect(getLocation()).toBe("/settings/profile");
     expect(screen.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
   });
 
-  it("hides what this release does not have, and shows billing where it is switched on", async () => {
+  it("hides disabled pages, and shows billing if it is enabled", async () => {
     const getNames = () =>
       within(screen.getByRole("navigation", { name: "Settings" }))
         .getAllByRole("link")
@@ -28,8 +28,8 @@ describe("settings", () => {
       "Activity",
       "Your data",
       "Feedback",
-      "Delete account",
       "Another device",
+      "Delete account",
     ]);
     profilePage.unmount();
     await renderSettings("/settings/profile", { features: { billing: true } });
@@ -40,14 +40,14 @@ describe("settings", () => {
       "Your data",
       "Billing",
       "Feedback",
-      "Delete account",
       "Another device",
+      "Delete account",
     ]);
   });
 
-  it.each(["notifications", "billing", "payments"])("leads from a hidden page to the profile: %s", async (name) => {
-    const { location } = await renderSettings(`/settings/${name}`);
-    expect(location()).toBe("/settings/profile");
+  it.each(["notifications", "billing", "payments"])("redirects a hidden page to the profile: %s", async (name) => {
+    const { getLocation } = await renderSettings(`/settings/${name}`);
+    expect(getLocation()).toBe("/settings/profile");
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe("settings", () => {
     ["payments", "Payments"],
     ["feedback", "Feedback"],
     ["delete-account", "Delete account"],
-  ])("has the name of the page that is shown for its heading: %s", async (name, heading) => {
+  ])("uses the current page's name as heading: %s", async (name, heading) => {
     await renderSettings(`/settings/${name}`, { features });
     expect(screen.getAllByRole("heading", { level: 1 }).map(({ textContent }) => textContent)).toEqual([heading]);
   });
@@ -68,7 +68,7 @@ describe("settings", () => {
     ["profile", "security", "activity", "notifications", "billing", "payments", "feedback", "delete-account"].flatMap(
       (name) => [["en", "light", name] as const, ["es", "dark", name] as const],
     ),
-  )("draws in %s and %s: %s", async (language, theme, name) => {
+  )("renders in %s and %s: %s", async (language, theme, name) => {
     await renderSettings(`/settings/${name}`, { language, theme, features });
     expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
     await waitFor(() => {
@@ -77,7 +77,7 @@ describe("settings", () => {
     await expectAccessible();
   });
 
-  it("opens and closes its menu by a button, where there is no room beside the page", async () => {
+  it("opens and closes its menu by a button on phones", async () => {
     await renderSettings();
     const menu = within(screen.getByRole("navigation", { name: "Settings" }));
     const toggle = menu.getByText("All settings");
@@ -98,21 +98,21 @@ describe("settings", () => {
     expect(screen.getByText("All settings")).toHaveAttribute("aria-expanded", "false");
   });
 
-  it("switches language and theme from its menu, each to the other one", async () => {
+  it("toggles language and theme in its menu", async () => {
     const { record, unmount } = await renderSettings();
     const menu = within(screen.getByRole("navigation", { name: "Settings" }));
-    await userEvent.click(menu.getByRole("button", { name: "Español" }));
+    await userEvent.click(menu.getByRole("button", { name: "Cambiar a español" }));
     await userEvent.click(menu.getByRole("button", { name: "Dark theme" }));
     expect(record.preferences).toEqual(["es", "dark"]);
     unmount();
     const spanishPage = await renderSettings("/settings/profile", { language: "es", theme: "dark" });
     const menuInSpanish = within(screen.getByRole("navigation", { name: "Ajustes" }));
-    await userEvent.click(menuInSpanish.getByRole("button", { name: "English" }));
+    await userEvent.click(menuInSpanish.getByRole("button", { name: "Switch to English" }));
     await userEvent.click(menuInSpanish.getByRole("button", { name: "Tema claro" }));
     expect(spanishPage.record.preferences).toEqual(["en", "light"]);
   });
 
-  it("has a red entry that leads to deleting the account", async () => {
+  it("has a red entry that links to the page for deleting the account", async () => {
     await renderSettings();
     const entry = within(screen.getByRole("navigation", { name: "Settings" })).getByRole("link", {
       name: "Delete account",
@@ -130,7 +130,7 @@ describe("settings", () => {
     "settings-delete",
   ])("has its texts in both languages: %s", (namespace) => {
     const [english, spanish] = [readTexts("en", namespace), readTexts("es", namespace)];
-    if (english === null || spanish === null) throw new Error("a file is missing");
+    if (english === null || spanish === null) throw new Error("a locale file is missing");
     expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });
@@ -139,13 +139,13 @@ describe("the profile", () => {
   it("changes name and contact address, and sends only what differs", async () => {
     const http = createService();
     const { record } = await renderSettings("/settings/profile", { http });
-    const name = await screen.findByRole("textbox", { name: "User name" });
+    const name = await screen.findByRole("textbox", { name: "Name others see" });
     expect(name).toHaveValue("alba");
     expect(screen.getByRole("button", { name: "Save" })).toBeDisabled();
     await userEvent.type(screen.getByRole("textbox", { name: "Contact e-mail" }), "alba@example.org");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     await waitFor(() => {
-      expect(record.notices).toEqual([{ tone: "success", text: "Your profile is saved." }]);
+      expect(record.notices).toEqual([{ tone: "success", text: "Profile saved." }]);
     });
     expect(http.calls.at(-1)).toMatchObject({
       method: "POST",
@@ -155,69 +155,69 @@ describe("the profile", () => {
     expect(screen.getByRole("button", { name: "Save" })).toBeDisabled();
   });
 
-  it("puts the answer in place of the account that is kept, for whoever else shows it", async () => {
+  it("replaces the cached account with the response", async () => {
     const { queryClient } = await renderSettings("/settings/profile");
-    await userEvent.type(await screen.findByRole("textbox", { name: "User name" }), "2");
+    await userEvent.type(await screen.findByRole("textbox", { name: "Name others see" }), "2");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     await waitFor(() => {
       expect(queryClient.getQueryData(["user", "me", me.user_id])).toEqual({ ...me, user_name: "alba2" });
     });
   });
 
-  it("says what is wrong before anything is sent", async () => {
+  it("shows validation errors before sending", async () => {
     const http = createService();
     await renderSettings("/settings/profile", { http });
-    const name = await screen.findByRole("textbox", { name: "User name" });
+    const name = await screen.findByRole("textbox", { name: "Name others see" });
     await userEvent.clear(name);
     await userEvent.type(name, "a!");
     await userEvent.type(screen.getByRole("textbox", { name: "Contact e-mail" }), "nowhere");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
-    expect(await screen.findByText("This is not an e-mail address.")).toBeVisible();
+    expect(await screen.findByText("Enter a valid e-mail address.")).toBeVisible();
     expect(name).toBeInvalid();
     expect(http.calls.filter(({ path }) => path === "/user/me").map(({ method }) => method)).toEqual(["GET"]);
     await expectAccessible();
   });
 
-  it("keeps what was typed when saving fails", async () => {
+  it("keeps the input when saving fails", async () => {
     const http = createService();
     http.answer("POST /user/me", () => {
       throw new PortalError("conflict");
     });
     await renderSettings("/settings/profile", { http });
-    const name = await screen.findByRole("textbox", { name: "User name" });
+    const name = await screen.findByRole("textbox", { name: "Name others see" });
     await userEvent.type(name, "cea");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
-    expect(await screen.findByRole("alert")).toHaveTextContent("changed this at the same moment");
+    expect(await screen.findByRole("alert")).toHaveTextContent("was changed at the same moment");
     expect(name).toHaveValue("albacea");
   });
 
-  it("says when it cannot be loaded, and tries again", async () => {
+  it("shows a failure, and retries", async () => {
     const http = createService();
     http.failWith("service_unavailable");
     await renderSettings("/settings/profile", { http });
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     http.failWith(null);
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    expect(await screen.findByRole("textbox", { name: "User name" })).toHaveValue("alba");
+    expect(await screen.findByRole("textbox", { name: "Name others see" })).toHaveValue("alba");
   });
 
-  it("does not take an address back to none", async () => {
+  it("does not allow removing the address", async () => {
     await renderSettings("/settings/profile", {
       http: createFakeHttpClient({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }),
     });
     await userEvent.clear(await screen.findByRole("textbox", { name: "Contact e-mail" }));
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
-    expect(await screen.findByText("This is not an e-mail address.")).toBeVisible();
+    expect(await screen.findByText("Enter a valid e-mail address.")).toBeVisible();
   });
 });
 
-it("profileDraftOf lets a name stay that could not be chosen any more", () => {
+it("createProfileSchema accepts a current name that is not allowed for new names", () => {
   const legacyMe = { ...me, user_name: "ñandú" };
   expect(createProfileSchema(legacyMe).safeParse({ userName: "ñandú", contactEmail: "" }).success).toBe(true);
   expect(createProfileSchema(legacyMe).safeParse({ userName: "ñandu", contactEmail: "" }).success).toBe(false);
 });
 
-it("changesOf names only what differs", () => {
+it("toProfileUpdate contains only changed fields", () => {
   expect(toProfileUpdate(me, { userName: "alba", contactEmail: "" })).toEqual({});
   expect(toProfileUpdate(me, { userName: "bea", contactEmail: "bea@example.org" })).toEqual({
     user_name: "bea",

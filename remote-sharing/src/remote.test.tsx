@@ -7,7 +7,7 @@ import { landingKey, markLandingVisited } from "./landing/LandingPage.tsx";
 import remote from "./remote.tsx";
 
 const renderPath = (path: string, settings: Parameters<typeof renderApp>[1] = {}) =>
-  renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
+  renderApp(null, { routes: remote.routes, routePattern: "/elsewhere", path, ...settings });
 const paths = [
   "/recived",
   "/people",
@@ -16,9 +16,9 @@ const paths = [
   "/secret-landing",
 ];
 
-describe("the face of sharing", () => {
+describe("the sharing remote", () => {
   it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
-    "draws in %s and %s: %s",
+    "renders in %s and %s: %s",
     async (language, theme, path) => {
       await renderPath(path, { language, theme });
       expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
@@ -28,7 +28,7 @@ describe("the face of sharing", () => {
 
   it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
-    if (english === null || spanish === null) throw new Error("a file is missing");
+    if (english === null || spanish === null) throw new Error("a locale file is missing");
     expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });
@@ -38,31 +38,31 @@ describe("the landing page", () => {
     localStorage.clear();
   });
 
-  it("remembers that it was seen, and leads to the portal", async () => {
-    const { location } = await renderPath("/secret-landing");
+  it("saves that it was seen, and links to the portal", async () => {
+    const { getLocation } = await renderPath("/secret-landing");
     expect(screen.getByRole("heading", { level: 1, name: "Welcome to Relicario" })).toBeVisible();
     expect(localStorage.getItem(landingKey)).toBe("true");
     await userEvent.click(screen.getByRole("link", { name: "Sign in or create an account" }));
-    expect(location()).toBe("/home");
+    expect(getLocation()).toBe("/home");
   });
 
   it.each([
     ["/p-shared/abcdefghijklmnopqrstuA", "/p-shared/abcdefghijklmnopqrstuA"],
     ["//evil.example/p-shared/abcdefghijklmnopqrstuA", "/home"],
     ["/settings/profile", "/home"],
-  ])("leads on to the share that the visitor came for: %s", async (then, target) => {
+  ])("links only to a share for a person: %s", async (then, target) => {
     await renderPath(`/secret-landing?${new URLSearchParams({ then }).toString()}`);
     expect(screen.getByRole("link", { name: "Sign in or create an account" })).toHaveAttribute("href", target);
   });
 
-  it("is shown all the same where storage is forbidden", () => {
-    const forbidden = {
+  it("works if storage is forbidden", () => {
+    const forbiddenStorage = {
       setItem: () => {
         throw new DOMException("no", "SecurityError");
       },
     };
     expect(() => {
-      markLandingVisited(forbidden);
+      markLandingVisited(forbiddenStorage);
     }).not.toThrow();
   });
 });

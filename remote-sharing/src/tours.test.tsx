@@ -5,12 +5,12 @@ import { createFakeVault, createFakeVisitor, findMissingTourTargets, renderApp }
 import remote from "./remote.tsx";
 import { tours } from "./tours.ts";
 
-const received = [{ title: "Door", content: "x", from: "bruno" }];
+const receivedShares = [{ title: "Door", content: "x", from: "bruno" }];
 const createVault = () =>
   createFakeVault({
     secrets: [{ title: "Mine", content: "x" }],
     people: [{ userName: "bruno", trust: "known" }],
-    received,
+    received: receivedShares,
   });
 const requireTour = (name: string) => {
   const tour = tours.find((candidate) => candidate.name === name);
@@ -22,7 +22,7 @@ const renderPath = (path: string, audience: "signed_in" | "person") =>
     vault: createVault(),
     visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
     routes: remote.routes,
-    route: "/elsewhere",
+    routePattern: "/elsewhere",
     path,
   });
 const expectAllTargets = (name: string) =>
@@ -31,13 +31,13 @@ const expectAllTargets = (name: string) =>
   });
 
 describe("tours", () => {
-  it("received finds every target on its screen", async () => {
+  it("have, for received, only targets that exist on the screen", async () => {
     await renderPath("/recived", "person");
     await expectAllTargets("received");
   });
 
   it.each(["signed_in", "person"] as const)(
-    "shared-recovery and shared-recovered find every target, before and after opening (%s)",
+    "have, for shared-recovery and shared-recovered, only targets that exist (%s)",
     async (audience) => {
       const fakeVault = createVault();
       const shareId = (await fakeVault.received.list())[0]?.shareId ?? "";
@@ -45,7 +45,7 @@ describe("tours", () => {
         vault: fakeVault,
         visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
         routes: remote.routes,
-        route: "/elsewhere",
+        routePattern: "/elsewhere",
         path: `/p-shared/${shareId}`,
       });
       await expectAllTargets("shared-recovery");
@@ -62,7 +62,7 @@ describe("tours", () => {
     },
   );
 
-  it("received goes through the steps of the specification, in their order", () => {
+  it("have, for received, the steps of the specification in order", () => {
     expect(requireTour("received").steps.map(({ target }) => target)).toEqual([
       "received-search",
       "received-filter",
@@ -70,7 +70,7 @@ describe("tours", () => {
     ]);
   });
 
-  it("have names of their own, to be asked for in Help", () => {
+  it("have distinct names for Help", () => {
     const names = tours.map(({ titleKey }) => titleKey);
     expect(new Set(names).size).toBe(tours.length);
     for (const { titleKey, steps } of tours) expect(steps.map((step) => step.titleKey)).not.toContain(titleKey);

@@ -1,8 +1,8 @@
 import type { RemoteTour } from "@relicario/shared/contract";
 
 /**
- * Targets (`data-tour`) and texts of this remote's tours. Those of a shared link wait for what they
- * point at: the second one until it is opened.
+ * Targets (`data-tour`) and texts of this remote's tours. The two tours of a shared link start when
+ * their targets are rendered: the first at the preview, the second after opening.
  */
 const receivedTour: RemoteTour = {
   name: "received",

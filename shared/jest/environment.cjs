@@ -1,10 +1,12 @@
 /**
- * jsdom has its own realm: give it Node's typed arrays and web APIs, so that crypto and streams
+ * jsdom has its own realm: gives it Node's typed arrays and web APIs, so that crypto and streams
  * work as in a browser.
  */
 const { TestEnvironment } = require("jest-environment-jsdom");
 
-// MessageChannel, MessagePort and BroadcastChannel are left out: with them jest never exits.
+const { addBrowserObjects } = require("./browser-objects.cjs");
+
+// Without MessageChannel, MessagePort and BroadcastChannel: with them jest never exits.
 const names = [
   "ArrayBuffer",
   "SharedArrayBuffer",
@@ -46,7 +48,7 @@ module.exports = class extends TestEnvironment {
         Object.defineProperty(this.global, name, { value: globalThis[name], configurable: true, writable: true });
       }
     }
-    this.global.scrollTo = () => undefined; // nothing is laid out, so there is nowhere to go
-    this.global.HTMLCanvasElement.prototype.getContext = () => undefined; // axe asks, and goes on without
+    this.global.scrollTo = () => undefined; // jsdom has no layout
+    addBrowserObjects(this.global);
   }
 };

@@ -1,16 +1,16 @@
 /**
- * How a remote outside this repository runs its tests: `module.exports =
- * require("@relicario/shared/jest")` as `jest.config.cjs`. Tests are ES modules, as all that they
- * import: started as `node --experimental-vm-modules node_modules/jest/bin/jest.js`.
- * styled-components is none, so its `styled` is imported by name. Needs jest,
- * jest-environment-jsdom, @swc/jest, @swc/core,
- * @testing-library/react and @testing-library/jest-dom.
+ * Jest preset for remotes outside this repository: `module.exports =
+ * require("@relicario/shared/jest")` in `jest.config.cjs`. Tests are ES modules: run `node
+ * --experimental-vm-modules node_modules/jest/bin/jest.js`. styled-components is CommonJS, so
+ * import its `styled` by name. Needs jest, jest-environment-jsdom, @swc/jest, @swc/core,
+ * @testing-library/react and
+ * @testing-library/jest-dom.
  */
 module.exports = {
   testEnvironment: require.resolve("./environment.cjs"),
   setupFilesAfterEnv: [require.resolve("./setup.cjs")],
   testMatch: ["<rootDir>/src/**/*.test.{ts,tsx}"],
-  moduleNameMapper: { "\\.css$": require.resolve("./empty.cjs") }, // jsdom draws nothing
+  moduleNameMapper: { "\\.css$": require.resolve("./empty.cjs") }, // jsdom renders no styles
   extensionsToTreatAsEsm: [".ts", ".tsx"],
   transform: {
     "\\.tsx?$": [

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Makes a remote in a folder of its own. Plain JavaScript, so that an old Node says what is missing
-// instead of a syntax error.
+// Creates a remote outside this repository. Plain JavaScript, so that an old Node reports its
+// version instead of a syntax error.
 const requiredNodeMajor = 24;
 if (Number(process.versions.node.split(".")[0]) < requiredNodeMajor) {
   console.error(
-    `Node ${requiredNodeMajor} or newer is needed; this is ${process.version}. In the project's folder "pnpm exec create-relicario-remote" brings it along.`,
+    `Node ${requiredNodeMajor} or newer is needed; this is ${process.version}. In the project's folder, "pnpm exec create-relicario-remote" runs with it.`,
   );
   process.exit(1);
 }

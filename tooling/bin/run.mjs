@@ -1,6 +1,5 @@
-// The way in: `npm start`, `npm test`, `npm run dev`. Plain JavaScript for Node 20 or newer, with
-// nothing installed yet:
-// installs when something changed, then hands over to TypeScript on Node 24.
+// Entry point of `npm start`, `npm test` and `npm run dev`: installs what changed, then runs
+// TypeScript on Node 24. Plain JavaScript for Node 20 or newer, since nothing is installed yet.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,22 +13,24 @@ const scripts = {
   dev: "tooling/src/start/dev.ts",
   backup: "tooling/src/backup/main.ts",
   portal: "tooling/src/portal/main.ts",
+  relicario: "tooling/src/operate/main.ts",
   vendor: "tooling/src/start/vendor.ts",
   build: "tooling/src/bundle/build.ts",
 };
-const { pnpm } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config; // the one that wrote the lockfile
+const { pnpm } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config; // the version that wrote the lockfile
 const oldestNodeMajor = 20;
 const requiredNodeMajor = 24;
 
 const [name, ...scriptArguments] = process.argv.slice(2);
-if (!(name in scripts)) fail(`Say what to run: ${Object.keys(scripts).join(", ")}.`, 2);
+if (!(name in scripts)) fail(`Name what to run: ${Object.keys(scripts).join(", ")}.`, 2);
 if (majorOf(process.versions.node) < oldestNodeMajor)
   fail(`Node ${oldestNodeMajor} or newer is needed; this is ${process.version}. See https://nodejs.org`);
 
 await install();
 const node = findNode();
 const environment = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}` };
-// glibc's own default, named so that it does not grow: what starting needed goes back (mallopt(3))
+// Sets glibc's default, which keeps the threshold from growing, so that memory freed after the
+// start is returned to the system (mallopt(3)).
 if (name === "start") environment.MALLOC_TRIM_THRESHOLD_ = String(128 * 1024);
 process.exitCode = await run(
   node,
@@ -37,11 +38,11 @@ process.exitCode = await run(
   environment,
 );
 
-/** Installs what the lockfile says, unless nothing changed since the last time. */
+/** Installs from the lockfile, unless nothing changed since the last time. */
 async function install() {
   const stampFile = join(root, "node_modules/.installed");
-  const stamp = fingerprint();
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
+  const sourceFingerprint = computeFingerprint();
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === sourceFingerprint) return;
   const startedAt = Date.now();
   console.log("Installing.");
   const code = await run(
@@ -51,11 +52,11 @@ async function install() {
     ["ignore", "inherit", "inherit"],
   );
   if (code !== 0) fail(`The installation failed (exit code ${code}); the lines above say why.`);
-  writeFileSync(stampFile, stamp);
+  writeFileSync(stampFile, sourceFingerprint);
   console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
 }
 
-function fingerprint() {
+function computeFingerprint() {
   const workspace = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8");
   const packages = [...workspace.matchAll(/^ {2}- (\S+)$/gm)]
     .map(([, folder]) => folder)
@@ -71,17 +72,17 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-/** Node 24: the one that was installed for this machine, else the machine's own. */
+/** Finds Node 24: the installed one, else the one that runs this. */
 function findNode() {
   const installed = join(root, "node_modules/.bin/node");
   if (existsSync(installed)) return installed;
   if (majorOf(process.versions.node) >= requiredNodeMajor) return process.execPath;
   fail(
-    `On ${process.platform} ${process.arch} Node ${requiredNodeMajor} has to be there already; this is ${process.version}. See https://nodejs.org`,
+    `Install Node ${requiredNodeMajor} yourself on ${process.platform} ${process.arch}; this is ${process.version}. See https://nodejs.org`,
   );
 }
 
-/** Runs a program, passes signals on, and gives its exit code. */
+/** Runs a program, forwards signals, returns its exit code. */
 function run(program, args, environment, stdio = "inherit") {
   const child = spawn(program, args, {
     cwd: root,
@@ -90,7 +91,7 @@ function run(program, args, environment, stdio = "inherit") {
     shell: process.platform === "win32" && program === "npx",
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  // `kill <npm>` ends npm and its shell, and neither passes it on: being left alone means the same.
+  // npm and its shell do not forward `kill`: a changed parent means that they ended.
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 500).unref();
   return new Promise((resolve) => {

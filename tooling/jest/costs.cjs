@@ -1,4 +1,4 @@
-/** Notes the processor time of each test file for the report of tooling/src/test/jest.ts. */
+/** Records the processor time of each test file for tooling/src/test/jest.ts. */
 const { appendFileSync } = require("node:fs");
 
 const report = process.env.RELICARIO_TEST_COSTS;

@@ -1,7 +1,4 @@
-/**
- * The host's tests of one release, whose folder RELICARIO_RELEASE names. Apart from the units,
- * since what they look at has to be built: `npm test -- releases`.
- */
+/** Runs the host's tests against the release in RELICARIO_RELEASE (`npm test -- releases`). */
 const { projects } = require("../../jest.config.cjs");
 
 module.exports = {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout. */
+/** Root of the checkout. */
 export const rootFolder = dirname(dirname(dirname(fileURLToPath(import.meta.url))));

@@ -1,6 +1,4 @@
-/**
- * Which packages and remotes there are: `packages:` of pnpm-workspace.yaml is the one list of them.
- */
+/** Packages and remotes of the workspace, listed only in `packages:` of pnpm-workspace.yaml. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,15 +6,15 @@ import { RemoteName } from "@relicario/shared/contract";
 
 import { rootFolder } from "./paths.ts";
 
-/** Folders of the packages, in the order of the workspace. */
 export function parsePackageFolders(workspace: string): readonly string[] {
   const section = /^packages:\n((?: +- .*\n|\s*(?:#.*)?\n)*)/m.exec(workspace)?.[1] ?? "";
   return [...section.matchAll(/^ +- ["']?([^"'#\s]+)/gm)].map(([, folder = ""]) => folder);
 }
 
 /**
- * Names of the remotes among those folders: what follows `remote-`. A package inside a remote's
- * folder is none. Throws for a name that cannot be one.
+ * What follows `remote-`. Nested packages are no remotes.
+ *
+ * @throws TypeError for an invalid name
  */
 export function parseRemoteNames(folders: readonly string[]): readonly string[] {
   const names = folders
@@ -34,10 +32,7 @@ export function parseRemoteNames(folders: readonly string[]): readonly string[] 
 export const packageFolders = parsePackageFolders(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
 export const remoteNames = parseRemoteNames(packageFolders);
 
-/**
- * Folder of the package that a file (path from the root, with `/`) belongs to, the innermost where
- * one lies in another; null outside.
- */
+/** Innermost package that contains a file (path from the root); null when none does. */
 export function findPackageFolder(file: string): string | null {
   const containing = packageFolders.filter((folder) => file.startsWith(`${folder}/`));
   return containing.reduce<string | null>(

@@ -1,7 +1,4 @@
-/**
- * Something the person can put right: the message is one line that says what and how. Shown without
- * a stack.
- */
+/** An error that the user can fix. The message is one line that says how, shown without a stack. */
 export class UserFacingError extends Error {
-  override readonly name = "UserFacingError";
+  override readonly name: string = "UserFacingError";
 }

@@ -12,8 +12,8 @@ export interface AccountRow {
 }
 
 /**
- * Holds the account's row to the end of the transaction. Every write of an account begins with it,
- * so that writers of one account take turns and those of different accounts never meet.
+ * Locks the account's row until the transaction ends. Every write of an account begins with it, so
+ * that its writers run one after another.
  */
 export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
   const [row] = await tx
@@ -26,20 +26,27 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .for("update");
-  if (row === undefined) throw new Error("a session without its account");
+  if (row === undefined) throw new Error("the session's account does not exist");
   return row;
 }
 
 /**
- * One transaction that changes what an account has, with the account's row held. It waits its turn
- * among the account's own before it takes a connection (http/account-concurrency.ts).
+ * Runs a transaction with the account's row locked. Queues behind the account's other writes in
+ * this process before it takes a database connection (http/account-concurrency.ts).
  */
 export function withLockedAccount<T>(
   { db, concurrency }: { readonly db: Db; readonly concurrency: AccountConcurrency },
   accountId: string,
   operation: (tx: Tx, account: AccountRow) => Promise<T>,
 ): Promise<T> {
-  return concurrency.runExclusive(accountId, () =>
-    db.transaction(async (tx) => operation(tx, await lockAccount(tx, accountId))),
-  );
+  return concurrency.runWriteExclusive(accountId, () => lockedTransaction(db, accountId, operation));
+}
+
+/** {@link withLockedAccount} without the queue of this process: for sweeps and commands. */
+export function lockedTransaction<T>(
+  db: Db,
+  accountId: string,
+  operation: (tx: Tx, account: AccountRow) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async (tx) => operation(tx, await lockAccount(tx, accountId)));
 }

@@ -9,49 +9,46 @@ import type { VendorSettings } from "../vendors/vendors.ts";
 import type { AccountRow } from "./lock-account.ts";
 
 /**
- * Beyond the quota, for what orders a full account: changes of the keyring, of labels and tickets,
- * and the end of an upload, whose content took its place before. Without it nobody could remove
- * something. In bytes.
+ * Bytes by which some writes may exceed the quota: changes of the keyring, labels and tickets, and
+ * the finish of an upload, whose content is charged already. Without this reserve, a full account
+ * could not remove anything.
  */
 export const quotaReserveBytes = 64 * 1024 ** 2;
 
 /**
- * Counts what a call keeps more than before, or fewer than none. What frees room is never refused.
+ * Adds to the account's used storage; a negative delta is never refused.
  *
- * @throws Problem `quota_exceeded`; the transaction must not go on.
+ * @throws Problem `quota_exceeded`; the transaction must be rolled back.
  */
 export async function chargeStorage(
   tx: Tx,
   vendor: VendorSettings,
   account: AccountRow,
-  bytes: number,
-  reserve = 0,
+  deltaBytes: number,
+  reserveBytes = 0,
   event?: TimedActivityEvent,
 ): Promise<void> {
-  const usedBytes = await adjustStorageUsed(tx, account.id, bytes, event);
-  if (bytes > 0 && usedBytes > vendor.quotaBytes + reserve) throw new Problem("quota_exceeded");
+  const usedBytes = await adjustStorageUsed(tx, account.id, deltaBytes, event);
+  if (deltaBytes > 0 && usedBytes > vendor.quotaBytes + reserveBytes) throw new Problem("quota_exceeded");
 }
 
-/**
- * Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that
- * the account keeps.
- */
+/** Adds `deltaBytes` to the account's used storage. @returns the new total */
 export async function adjustStorageUsed(
   tx: Tx,
   accountId: string,
-  bytes: number,
+  deltaBytes: number,
   event?: TimedActivityEvent,
 ): Promise<number> {
   const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
     .update(accounts)
-    .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
+    .set({ storageUsed: sql`${accounts.storageUsed} + ${deltaBytes}` })
     .where(eq(accounts.id, accountId))
     .returning({ storageUsed: accounts.storageUsed });
-  if (row === undefined) throw new Error("a session without its account");
+  if (row === undefined) throw new Error("the session's account does not exist");
   return row.storageUsed;
 }
 
-/** Bytes of a text or of bytes in a row, none for null; read without the value itself. */
+/** Length in bytes of a text or `bytea` column, 0 for null; does not read the value. */
 export function octetLength(column: PgColumn): SQL<number> {
   return sql<number>`coalesce(octet_length(${column}), 0)`;
 }

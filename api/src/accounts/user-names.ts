@@ -8,8 +8,7 @@ import { Problem } from "../http/problem.ts";
 import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
 
 /**
- * So long a name that somebody gave up is nobody's: else a stranger could pass for them with those
- * who remember it.
+ * How long a released name stays reserved, so that a stranger cannot impersonate its former owner.
  */
 const quarantineDays = 90;
 
@@ -18,17 +17,14 @@ interface VendorUserName {
   readonly name: string;
 }
 
-/**
- * Names with one key are the same name. Those from before names were ASCII are kept by their normal
- * form.
- */
+/** Returns a key that equal names share. NFKC is for old names: new names are ASCII. */
 export function toNameKey(userName: string): string {
   return userName.normalize("NFKC").toLowerCase();
 }
 
 /**
- * Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody
- * has it, or had it not long ago.
+ * Claims a free name, or one that this account released. @returns false when it is taken or still
+ * reserved for its former owner
  */
 export async function claimUserName(
   tx: Tx,
@@ -36,21 +32,21 @@ export async function claimUserName(
   accountId: string,
   now: Date,
 ): Promise<boolean> {
-  const isOwnReleased = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
+  const ownReleasedCondition = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
   const claimed = await tx
     .insert(userNames)
     .values({ vendorId, nameKey: toNameKey(name), accountId })
     .onConflictDoUpdate({
       target: [userNames.vendorId, userNames.nameKey],
       set: { accountId, releasedAt: null },
-      setWhere: sql`${lte(userNames.releasedAt, getQuarantineCutoff(now))} or ${isOwnReleased}`,
+      setWhere: sql`${lte(userNames.releasedAt, getQuarantineCutoff(now))} or ${ownReleasedCondition}`,
     })
     .returning({ nameKey: userNames.nameKey });
   return claimed.length === 1;
 }
 
 /**
- * Says whether the account could have the name at this moment; nothing is laid aside.
+ * Checks that the account could claim the name now; reserves nothing.
  *
  * @throws Problem `validation_error` with the reason `malformed` or `taken`.
  */
@@ -73,7 +69,7 @@ function createNameProblem(reason: (typeof userNameRejections)[number]): Problem
   return new Problem("validation_error", { members: { errors: [{ path: "/username", reason }] } });
 }
 
-/** Gives a name up; it rests from now on. */
+/** Releases a name; it stays reserved for {@link quarantineDays}. */
 export async function releaseUserName(tx: Tx, { vendorId, name }: VendorUserName, now: Date): Promise<void> {
   await tx
     .update(userNames)
@@ -81,7 +77,7 @@ export async function releaseUserName(tx: Tx, { vendorId, name }: VendorUserName
     .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, toNameKey(name))));
 }
 
-/** Forgets names that have rested, and who had them. */
+/** Deletes the rows of released names after {@link quarantineDays}. */
 export async function deleteReleasedNames({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
   const { vendorId, nameKey, releasedAt } = userNames;
   await deleteInBatches(context, (batchSize) => {

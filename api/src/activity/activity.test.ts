@@ -16,7 +16,7 @@ import { answerRequest, createRequest, storeSecret, createShare, buildOpening } 
 
 let service: TestService;
 let clock: Date;
-/** Statements that note something, by their text. */
+/** Texts of statements that insert an event. */
 const activityStatements: string[] = [];
 beforeAll(async () => {
   const onStatement = (text: string): void => {
@@ -35,12 +35,12 @@ const readEntries = async (person: Person): Promise<readonly ActivityEntry[]> =>
   (await readActivityPage(person)).entries;
 const readActivityKinds = async (person: Person): Promise<string[]> =>
   (await readEntries(person)).map(({ kind }) => kind);
-/** What is noted while this runs, the oldest first. */
-async function recordEntriesDuring(person: Person, action: () => Promise<unknown>): Promise<ActivityEntry[]> {
-  const before = new Set((await readEntries(person)).map(({ id }) => id));
+/** Runs `action` and returns the entries that it added, oldest first. */
+async function collectEntriesDuring(person: Person, action: () => Promise<unknown>): Promise<ActivityEntry[]> {
+  const idsBefore = new Set((await readEntries(person)).map(({ id }) => id));
   clock = new Date(clock.getTime() + 1_000);
   await action();
-  return (await readEntries(person)).filter(({ id }) => !before.has(id)).toReversed();
+  return (await readEntries(person)).filter(({ id }) => !idsBefore.has(id)).toReversed();
 }
 const advanceClock = (milliseconds: number): void => {
   clock = new Date(clock.getTime() + milliseconds);
@@ -50,11 +50,11 @@ const restoreSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
 const getIdSuffix = (id: string): string => id.slice(-8);
 
-describe("what happens in an account", () => {
-  it("is noted: a secret added, changed, trashed, taken out, removed for good", async () => {
+describe("activity of an account", () => {
+  it("records that a secret was added, changed, trashed, restored, purged", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordEntriesDuring(person, async () => {
+    const entries = await collectEntriesDuring(person, async () => {
       await storeSecret(service, person, { id, base: 1 });
       advanceClock(1_000);
       await trashSecret(person, id);
@@ -77,7 +77,7 @@ describe("what happens in an account", () => {
     );
   });
 
-  it("is noted: openers added and removed, and no opener that is sealed to once more", async () => {
+  it("records added and removed openers, but not a re-sealed slot", async () => {
     const person = await service.signIn();
     await storeSecret(service, person);
     const imageId = uuidv7();
@@ -87,7 +87,7 @@ describe("what happens in an account", () => {
       confirmChange(person, body);
       advanceClock(1_000);
     };
-    const entries = await recordEntriesDuring(person, async () => {
+    const entries = await collectEntriesDuring(person, async () => {
       await applyChange({ set: [buildSlot(imageId)], remove: [] }, { set: [buildImageRecord(imageId)], remove: [] });
       await applyChange({ set: [buildSlot(imageId)], remove: [] }, undefined);
       await applyChange({ set: [], remove: [imageId] }, { set: [], remove: [imageId] });
@@ -95,10 +95,10 @@ describe("what happens in an account", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["opener_added", "opener_removed"]);
   });
 
-  it("is noted: shared, opened, revoked once, asked for, answered", async () => {
+  it("records when a share is created, opened and revoked, and a request created and answered", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordEntriesDuring(person, async () => {
+    const entries = await collectEntriesDuring(person, async () => {
       const link = await createShare(service, person, id);
       advanceClock(1_000);
       const opening = buildOpening(link);
@@ -120,10 +120,10 @@ describe("what happens in an account", () => {
     ]);
   });
 
-  it("is noted: starting anew, its end, a changed profile; and no setting of mails", async () => {
+  it("records the request and the end of an account reset, and a changed profile, but no mail settings", async () => {
     const person = await service.signIn();
     await storeSecret(service, person);
-    const entries = await recordEntriesDuring(person, async () => {
+    const entries = await collectEntriesDuring(person, async () => {
       await service.call("POST", "/user/start-anew", person.token);
       advanceClock(1_000);
       for (let time = 0; time < 2; time++)
@@ -137,10 +137,10 @@ describe("what happens in an account", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["anew_asked", "anew_ended", "profile_changed"]);
   });
 
-  it("is not noted where the call was refused", async () => {
+  it("records nothing for a refused call", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordEntriesDuring(person, async () => {
+    const entries = await collectEntriesDuring(person, async () => {
       expect(
         (
           await service.call("POST", "/secrets/store", person.token, {
@@ -156,7 +156,7 @@ describe("what happens in an account", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["shared", "share_opened"]);
   });
 
-  it("costs what everybody does often no statement of its own", async () => {
+  it("adds no statement to frequent calls", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
     activityStatements.length = 0;
@@ -170,7 +170,7 @@ describe("what happens in an account", () => {
       expect(text).toMatch(/^with "activity_event" as \(insert into "activity".*\) update "(accounts|shares)"/s);
   });
 
-  it("does not fill up by a link that is opened all the time", async () => {
+  it("adds a bounded number of entries for a link that is opened repeatedly", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
     const link = await createShare(service, person, id, { max_views: 1_000 });
@@ -180,14 +180,14 @@ describe("what happens in an account", () => {
           (await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) })).status,
         ).toBe(200);
     };
-    expect(await recordEntriesDuring(person, () => openRepeatedly(25))).toHaveLength(20);
+    expect(await collectEntriesDuring(person, () => openRepeatedly(25))).toHaveLength(20);
     advanceClock(3_600_001);
-    expect(await recordEntriesDuring(person, () => openRepeatedly(3))).toHaveLength(1);
+    expect(await collectEntriesDuring(person, () => openRepeatedly(3))).toHaveLength(1);
   });
 });
 
 describe("GET /user/activity", () => {
-  it("gives pages, newest first, of all or of one topic", async () => {
+  it("returns pages, newest first, of all topics or of one", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
     for (let time = 0; time < 3; time++) {
@@ -196,12 +196,12 @@ describe("GET /user/activity", () => {
     }
     const firstPage = await readActivityPage(person, "?topic=secrets&limit=3");
     expect(firstPage.entries.map(({ kind }) => kind)).toEqual(["secret_trashed", "secret_restored", "secret_trashed"]);
-    const secondPage = await readActivityPage(person, `?topic=secrets&limit=3&before=${firstPage.next_cursor ?? ""}`);
+    const secondPage = await readActivityPage(person, `?topic=secrets&limit=3&cursor=${firstPage.next_cursor ?? ""}`);
     expect(secondPage).toMatchObject({ entries: [{ kind: "secret_added" }], next_cursor: null });
     expect((await readActivityPage(person, "?topic=sessions")).entries.map(({ kind }) => kind)).toEqual(["signed_in"]);
   });
 
-  it("holds nothing of others, no share id, and no more of a secret's id than its end", async () => {
+  it("contains no other account's events, no share id, and only the last characters of a secret's id", async () => {
     const [person, otherUser] = [await service.signIn(), await service.signIn()];
     const { id } = await storeSecret(service, person);
     const link = await createShare(service, person, id);
@@ -210,7 +210,7 @@ describe("GET /user/activity", () => {
     expect(await readActivityKinds(otherUser)).toEqual(["signed_in"]);
   });
 
-  it.each(["?topic=others", "?limit=0", "?limit=101", "?before=x", "?more=1"])("refuses %s", async (query) => {
+  it.each(["?topic=others", "?limit=0", "?limit=101", "?cursor=x", "?more=1"])("refuses %s", async (query) => {
     const person = await service.signIn();
     expect(await service.call("GET", `/user/activity${query}`, person.token)).toMatchObject({
       status: 422,
@@ -218,7 +218,7 @@ describe("GET /user/activity", () => {
     });
   });
 
-  it("forgets what is 90 days old", async () => {
+  it("deletes entries after 90 days", async () => {
     const person = await service.signIn();
     await storeSecret(service, person);
     const countEntries = () => service.app.services.db.$count(activity, eq(activity.accountId, person.userId));

@@ -5,15 +5,15 @@ import type { z } from "zod";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
-import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import { deleteDueRows, type SweepContext } from "../resource/sweep-context.ts";
 
 export type ActivityRow = typeof activity.$inferSelect;
 
-/** Newest first, from before an entry on. */
+/** Reads entries, newest first; `cursor` is the id of the entry to continue after. */
 export function readActivity(
   db: Db,
   { accountId }: AccountScope,
-  { topic, before, limit }: z.output<typeof ActivityQuery>,
+  { topic, cursor, limit }: z.output<typeof ActivityQuery>,
 ): Promise<ActivityRow[]> {
   return db
     .select()
@@ -21,7 +21,7 @@ export function readActivity(
     .where(
       and(
         eq(activity.accountId, accountId),
-        before === undefined ? undefined : lt(activity.id, before),
+        cursor === undefined ? undefined : lt(activity.id, cursor),
         topic === undefined ? undefined : inArray(activity.kind, [...activityKindsByTopic[topic]]),
       ),
     )
@@ -29,18 +29,8 @@ export function readActivity(
     .limit(limit);
 }
 
-/** What is older than 90 days. */
 export function deleteExpiredActivity({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
   const { accountId, id, at } = activity;
-  const isDue = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
-    deleteInBatches(context, (batchSize) => {
-      const isDueInAccount = and(eq(accountId, dueAccountId), isDue);
-      return db
-        .delete(activity)
-        .where(
-          and(isDueInAccount, inArray(id, db.select({ id }).from(activity).where(isDueInAccount).limit(batchSize))),
-        );
-    }),
-  );
+  const dueCondition = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
+  return deleteDueRows(db, context, [accountId, id], dueCondition);
 }

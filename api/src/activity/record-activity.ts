@@ -5,14 +5,14 @@ import type { Tx } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
 
 /**
- * Something that happened, for the account's owner to read: no share id, no whole address, nothing
+ * An event that the account's owner can read. Contains no share id, no full address, and nothing
  * that was typed or sealed.
  */
 export interface ActivityEvent {
   readonly kind: ActivityKind;
-  /** Id of the secret that it is about; its end is kept. */
+  /** Only the last eight characters of the id are stored. */
   readonly secretId?: string;
-  /** How many it was of; 1 unless told otherwise. */
+  /** 1 by default. */
   readonly count?: number;
   readonly device?: string | null;
   readonly address?: string | null;
@@ -24,8 +24,8 @@ export interface TimedActivityEvent {
 }
 
 /**
- * In the transaction of what happened. Where a statement of it changes the account's row anyway,
- * {@link buildActivityInsert} goes with that one.
+ * Records an event; must run in the event's transaction. Where that transaction updates the
+ * account's row anyway, use {@link buildActivityInsert}.
  */
 export async function recordActivity(
   tx: Tx,
@@ -36,12 +36,12 @@ export async function recordActivity(
   if (events.length > 0) await tx.insert(activity).values(events.map((event) => toRow(accountId, event, now)));
 }
 
-/** The same as a part of another statement (`with`), which costs no round trip of its own. */
+/** The same insert as a `with` part of another statement, which saves a round trip. */
 export function buildActivityInsert(tx: Tx, accountId: string, { event, now }: TimedActivityEvent) {
   return tx.$with("activity_event").as(tx.insert(activity).values(toRow(accountId, event, now)));
 }
 
-/** Random digits: the first ones of a UUIDv7 are its time. */
+/** The last eight hex digits of a UUIDv7, which are random; the first digits are its time. */
 const getIdSuffix = (id: string): string => id.replaceAll("-", "").slice(-8);
 
 function toRow(
@@ -54,7 +54,7 @@ function toRow(
     id: uuidv7({ msecs: now.getTime() }),
     kind,
     count,
-    secret: secretId === undefined ? null : getIdSuffix(secretId),
+    secretIdSuffix: secretId === undefined ? null : getIdSuffix(secretId),
     device,
     address,
     at: now,

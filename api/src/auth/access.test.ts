@@ -25,45 +25,45 @@ import { buildFinish, buildLargeContent, type LargeContent, type EncodedForm } f
 import { guardRoutes } from "./access.ts";
 
 /*
- * Every call × everybody who may try it. A call that is missing here fails the last test; a status
- * that changes, the others.
+ * Makes every call as every kind of caller. "The table of calls" fails when a call is missing here.
  */
 
 let service: TestService;
 /**
- * What one owner has. The secret is there from the start, each other part once a call asks for it.
+ * An owner's data. The secret exists from the start; everything else is created when a case first
+ * asks for it.
  */
 interface Scenario {
   readonly owner: Person;
   readonly secretId: string;
-  /** An upload that is under way, and its content of one part. */
-  readonly upload: () => Promise<{ readonly id: string; readonly large: LargeContent }>;
+  /** An upload under way, with its content of one part. */
+  readonly upload: () => Promise<{ readonly id: string; readonly largeContent: LargeContent }>;
   readonly publicLink: () => Promise<LinkCredentials>;
-  /** For {@link recipient}. */
+  /** A share with {@link recipient}. */
   readonly personLink: () => Promise<LinkCredentials>;
-  /** Token for the content of the public link, opened by nobody who is signed in. */
-  readonly download: () => Promise<string>;
+  /** Download token of the public link, opened anonymously. */
+  readonly getDownloadToken: () => Promise<string>;
   /**
-   * One that waits, the answer that it has under way, whole but not finished, and one that was
+   * `request` is open; `answer` has all its parts but is not finished; `answeredRequest` is
    * answered.
    */
   readonly request: () => Promise<ReturnType<typeof buildRequest>>;
   readonly answer: () => Promise<StartedAnswer>;
   readonly answeredRequest: () => Promise<ReturnType<typeof buildRequest>>;
-  /** Mailboxes that the owner's session filled, and another session of the owner. */
+  /** `ownMailbox` was written by the owner's session, `mailbox` by `otherSession`. */
   readonly ownMailbox: () => Promise<string>;
   readonly mailbox: () => Promise<string>;
   readonly otherSession: () => Promise<{ readonly id: string; readonly token: string }>;
-  /** Token of a mail that the owner got. */
-  readonly unsubscribe: () => Promise<string>;
+  /** Token of a mail to the owner. */
+  readonly getUnsubscribeToken: () => Promise<string>;
 }
 const sealedMessage = buildJwe({ typ: "relicario-link-device" });
 let otherUser: Person;
 let recipient: Person;
 let otherVendor: Person;
-/** Nothing that is read changes it. */
+/** Only for calls that read. */
 let readOnlyScenario: Scenario;
-/** Sessions that are over. */
+/** Invalid session tokens. */
 let expiredToken: string;
 let revokedToken: string;
 let unstoredToken: string;
@@ -95,18 +95,18 @@ const createScenario = async (): Promise<Scenario> => {
     owner,
     secretId,
     upload: memoize(async () => {
-      const large = buildLargeContent({ bytes: 100 });
+      const largeContent = buildLargeContent({ bytes: 100 });
       const { body: startedUpload } = await service.call(
         "POST",
         "/v2/secrets/secret",
         owner.token,
-        await large.start(),
+        await largeContent.buildStartForm(),
       );
-      return { id: StartUploadResponse.parse(startedUpload).upload_id, large };
+      return { id: StartUploadResponse.parse(startedUpload).upload_id, largeContent };
     }),
     publicLink,
     personLink: memoize(() => createShare(service, owner, secretId, { recipient: recipient.userId })),
-    download: memoize(
+    getDownloadToken: memoize(
       async () =>
         ShareClaim.parse(
           (await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(await publicLink()) }))
@@ -127,7 +127,7 @@ const createScenario = async (): Promise<Scenario> => {
     ownMailbox: memoize(() => fillMailbox(owner.token)),
     mailbox: memoize(async () => fillMailbox((await otherSession()).token)),
     otherSession,
-    unsubscribe: memoize(() =>
+    getUnsubscribeToken: memoize(() =>
       service.app.services.grants.issue(
         { for: "unsubscribe", account: owner.userId, about: "share_opened" },
         new Date(Date.now() + 60_000),
@@ -136,19 +136,19 @@ const createScenario = async (): Promise<Scenario> => {
   };
 };
 
-/** With all that an account can have. */
+/** Creates a scenario with everything that an account can have. */
 const createFullScenario = async (): Promise<Scenario> => {
   const scenario = await createScenario();
-  // One after the other: each changes the owner's keyring.
+  // In sequence: each changes the owner's keyring.
   for (const create of [
     scenario.upload,
     scenario.personLink,
-    scenario.download,
+    scenario.getDownloadToken,
     scenario.answer,
     scenario.answeredRequest,
     scenario.ownMailbox,
     scenario.mailbox,
-    scenario.unsubscribe,
+    scenario.getUnsubscribeToken,
   ])
     await create();
   await createShare(service, scenario.owner, scenario.secretId, { audience: "signed_in" });
@@ -195,21 +195,29 @@ interface AccessCase {
   readonly path?: (scenario: Scenario) => string | Promise<string>;
   readonly body?: (scenario: Scenario, actor: Person) => unknown;
   readonly form?: (scenario: Scenario) => Promise<EncodedForm>;
-  /** Its route says so (see "a route with an optional session" below). */
+  /**
+   * Whether the call's session is optional, which "the table of calls" compares with the routes.
+   */
   readonly optionalSession?: true;
   readonly headers?: (scenario: Scenario) => Promise<Readonly<Record<string, string>>>;
-  /** Comes last, by sessions of its own. */
+  /** Runs last, with its own sessions. */
   readonly endsSessions?: true;
   /**
-   * Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for
-   * whom it is shared with, as for `other` where it is not said.
+   * Statuses for an anonymous caller, another user, the owner, a user of another vendor, and the
+   * recipient (by default that of `other`).
    */
-  readonly expected: { anonymous: number; other: number; owner: number; otherVendor: number; recipient?: number };
+  readonly expectedStatuses: {
+    anonymous: number;
+    other: number;
+    owner: number;
+    otherVendor: number;
+    recipient?: number;
+  };
 }
 
 const publicStatuses = { anonymous: 200, other: 200, owner: 200, otherVendor: 200 };
 const ownerOnlyStatuses = { anonymous: 401, other: 404, owner: 200, otherVendor: 404 };
-/** Calls that only ever show the caller's own: others get theirs, not the owner's. */
+/** Calls that return only the caller's own data. */
 const ownRowsStatuses = { anonymous: 401, other: 200, owner: 200, otherVendor: 200 };
 
 const getLinkCredentials = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({
@@ -218,116 +226,129 @@ const getLinkCredentials = ({ requestId, linkAuth }: ReturnType<typeof buildRequ
 });
 
 const cases: readonly AccessCase[] = [
-  { call: "GET /auth/certs", expected: publicStatuses },
-  { call: "GET /auth/token-certs", expected: publicStatuses },
+  { call: "GET /auth/certs", expectedStatuses: publicStatuses },
+  { call: "GET /auth/token-certs", expectedStatuses: publicStatuses },
   {
     call: "POST /auth/token",
     path: () => "/auth/token?app_vendor_id=relicario",
     body: () => ({ token: "x" }),
-    expected: { anonymous: 401, other: 401, owner: 401, otherVendor: 401 },
+    expectedStatuses: { anonymous: 401, other: 401, owner: 401, otherVendor: 401 },
   },
-  { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expected: publicStatuses },
-  { call: "GET /healthz", expected: publicStatuses },
-  { call: "GET /readyz", expected: publicStatuses },
-  { call: "GET /user/me", expected: ownRowsStatuses },
-  { call: "POST /user/me", body: () => ({}), expected: ownRowsStatuses },
-  { call: "GET /secrets/store", expected: ownRowsStatuses },
+  {
+    call: "POST /auth/backchannel-logout",
+    form: () =>
+      Promise.resolve({
+        body: Buffer.from("logout_token=x"),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      }),
+    expectedStatuses: { anonymous: 400, other: 400, owner: 400, otherVendor: 400 },
+  },
+  { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expectedStatuses: publicStatuses },
+  { call: "GET /healthz", expectedStatuses: publicStatuses },
+  { call: "GET /readyz", expectedStatuses: publicStatuses },
+  { call: "GET /user/me", expectedStatuses: ownRowsStatuses },
+  { call: "POST /user/me", body: () => ({}), expectedStatuses: ownRowsStatuses },
+  { call: "GET /secrets/store", expectedStatuses: ownRowsStatuses },
   {
     call: "POST /secrets/store",
     body: ({ secretId }, actor) => buildSecret(actor, { id: secretId, base: 1 }).body,
-    expected: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
   },
-  // The owner's secrets, signed by the owner, sent by somebody else.
+  // The owner's secrets and signature, sent by another user.
   {
     call: "POST /secrets/store/batch",
     body: ({ owner }) => buildBatch(owner, 2),
-    expected: { anonymous: 401, other: 422, owner: 200, otherVendor: 422 },
+    expectedStatuses: { anonymous: 401, other: 422, owner: 200, otherVendor: 422 },
   },
   {
     call: "DELETE /secrets/store/{secret_db_id}",
     path: ({ secretId }) => `/secrets/store/${secretId}`,
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "GET /secrets/store/{secret_db_id}/versions",
     path: ({ secretId }) => `/secrets/store/${secretId}/versions`,
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /secrets/store/get-secret",
     body: ({ secretId }) => ({ secret_db_id: secretId }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /v2/secrets/get-secret",
     body: ({ secretId }) => ({ secret_db_id: secretId }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /v2/secrets/secret",
-    form: ({ secretId }) => buildLargeContent({ id: secretId, bytes: 100 }).start({ base_version: "1" }),
-    expected: ownerOnlyStatuses,
+    form: ({ secretId }) => buildLargeContent({ id: secretId, bytes: 100 }).buildStartForm({ base_version: "1" }),
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "GET /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    form: async ({ upload }) => (await upload()).large.part(1),
-    expected: ownerOnlyStatuses,
+    form: async ({ upload }) => (await upload()).largeContent.buildPartForm(1),
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "PUT /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    body: async ({ upload }, actor) => buildFinish(actor, (await upload()).large),
-    expected: { anonymous: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
+    body: async ({ upload }, actor) => buildFinish(actor, (await upload()).largeContent),
+    // accepted from the owner once the part is stored
+    expectedStatuses: { anonymous: 401, other: 404, owner: 409, otherVendor: 404 },
   },
   {
     call: "DELETE /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   {
     call: "POST /user/validate-username",
     path: () => "/user/validate-username?username=nobody-has-it",
-    expected: ownRowsStatuses,
+    expectedStatuses: ownRowsStatuses,
   },
-  { call: "GET /user/password", expected: ownRowsStatuses },
-  // Here no provider is named that would take one; with one: passwords/passwords.test.ts.
+  { call: "GET /user/password", expectedStatuses: ownRowsStatuses },
+  // No password interface is configured here; see passwords/passwords.test.ts.
   {
     call: "POST /user/change-password",
     body: () => ({ old_password: "x", new_password: "y" }),
-    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
   },
-  { call: "GET /user/billing", expected: ownRowsStatuses },
+  { call: "GET /user/billing", expectedStatuses: ownRowsStatuses },
   {
     call: "POST /user/feedback",
     body: () => ({ message: "good", page: "/home", app_version: "0.3.1" }),
-    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
+    expectedStatuses: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
-  // Nobody of them has an address to ask yet; the answer is about the caller's own account.
-  { call: "POST /user/send-validate-email", expected: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 } },
+  // None of the callers has a contact address; the response is about the caller's own account.
+  {
+    call: "POST /user/send-validate-email",
+    expectedStatuses: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 },
+  },
   {
     call: "GET /user/validate-contact-email",
     path: () => `/user/validate-contact-email?value=me%40example.org&nonce=${"A".repeat(22)}`,
-    expected: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 },
+    expectedStatuses: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 },
   },
   {
     call: "PATCH /secrets/favorite",
     body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
-  { call: "GET /user/keyring", expected: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
-  // The owner's change, signed by the owner, sent by somebody else as the next of theirs; somebody
-  // without a keyring has none to change.
+  { call: "GET /user/keyring", expectedStatuses: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
+  // The owner's signed change, sent by another user as their next one; an account without a keyring
+  // cannot change one.
   {
     call: "PUT /user/keyring",
     body: ({ owner }, actor) =>
       buildChange(owner, { state_rev: (actor === otherUser ? otherUser : owner).stateRev + 1 }),
-    expected: { anonymous: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 },
+    expectedStatuses: { anonymous: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 },
   },
   {
     call: "POST /user/keyring/stage",
@@ -335,247 +356,268 @@ const cases: readonly AccessCase[] = [
       stage_id: stageId,
       rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }],
     }),
-    // its owner may, with a label of its own
-    expected: { anonymous: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 },
+    // accepted from the owner with a valid label
+    expectedStatuses: { anonymous: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 },
   },
   {
     call: "GET /user/keyring/stage/{stage_id}",
     path: () => `/user/keyring/stage/${stageId}`,
-    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
   },
-  { call: "GET /user/image-records", expected: ownRowsStatuses },
-  { call: "GET /user/start-anew", expected: ownRowsStatuses },
-  // nothing is kept there yet
-  { call: "POST /user/start-anew", expected: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
-  { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: ownRowsStatuses },
+  { call: "GET /user/image-records", expectedStatuses: ownRowsStatuses },
+  { call: "GET /user/start-anew", expectedStatuses: ownRowsStatuses },
+  // no keyring yet
+  { call: "POST /user/start-anew", expectedStatuses: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
+  {
+    call: "DELETE /user/start-anew",
+    path: () => "/user/start-anew?reason=objected",
+    expectedStatuses: ownRowsStatuses,
+  },
   {
     call: "GET /users/{user_name}/key",
     path: ({ owner }) => `/users/${owner.subject}/key`,
-    expected: { anonymous: 401, other: 200, owner: 200, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 200, owner: 200, otherVendor: 404 },
   },
   {
     call: "POST /share",
     body: ({ secretId }, actor) => buildShare(actor, secretId).body,
-    expected: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
   },
   {
     call: "PATCH /share/{share_id}",
     path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
     body: (_, actor) => ({ max_views: 3, keyring: buildChangeWithDocument(actor, "shares") }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "DELETE /share/{share_id}",
     path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
-    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   {
     call: "DELETE /share{share_id}",
     path: async ({ personLink }) => `/share${(await personLink()).shareId}`,
-    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
-  // Others have no shares of a secret of that id.
-  { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: ownRowsStatuses },
-  { call: "GET /user/share-with-me", expected: ownRowsStatuses },
+  // Others have no shares of this secret.
+  {
+    call: "GET /sharelist/{secret_id}",
+    path: ({ secretId }) => `/sharelist/${secretId}`,
+    expectedStatuses: ownRowsStatuses,
+  },
+  { call: "GET /user/share-with-me", expectedStatuses: ownRowsStatuses },
   {
     call: "POST /share/get-public-secret/{share_id}",
     optionalSession: true,
     path: async ({ publicLink }) => `/share/get-public-secret/${(await publicLink()).shareId}`,
-    expected: publicStatuses,
+    expectedStatuses: publicStatuses,
   },
   {
     call: "POST /share/get-public-secret",
     optionalSession: true,
     body: async ({ publicLink }) => buildOpening(await publicLink()),
-    expected: publicStatuses,
+    expectedStatuses: publicStatuses,
   },
-  // What is for a person is not there for the others; the owner has the secret itself.
+  // Hidden from others; the owner opens the secret itself.
   {
     call: "POST /share/get-secret/{share_id}",
     path: async ({ personLink }) => `/share/get-secret/${(await personLink()).shareId}`,
-    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
   },
   {
     call: "POST /share/get-secret",
     body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: createPublicId() }),
-    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
   },
   {
     call: "POST /share/content",
     optionalSession: true,
-    body: async ({ download }) => ({ token: await download() }),
-    expected: publicStatuses,
+    body: async ({ getDownloadToken }) => ({ token: await getDownloadToken() }),
+    expectedStatuses: publicStatuses,
   },
   {
     call: "POST /reports/share",
     body: async ({ publicLink }) => ({ share_id: (await publicLink()).shareId, reason: "other" }),
-    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
+    expectedStatuses: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "POST /reports/csp",
     body: () => ({ "csp-report": {} }),
-    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
+    expectedStatuses: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "POST /telemetry",
     body: () => ({ events: [], vitals: [] }),
-    expected: { anonymous: 202, other: 202, owner: 202, otherVendor: 202 },
+    expectedStatuses: { anonymous: 202, other: 202, owner: 202, otherVendor: 202 },
   },
-  // For the operator alone, by a token that this service does not have.
-  { call: "GET /telemetry", expected: { anonymous: 404, other: 404, owner: 404, otherVendor: 404 } },
-  // Everybody makes their own; somebody without a keyring has none to write it into.
+  // Needs the operator's token, which is not configured here.
+  { call: "GET /telemetry", expectedStatuses: { anonymous: 404, other: 404, owner: 404, otherVendor: 404 } },
+  // Each caller creates their own, which needs a keyring.
   {
     call: "POST /requests",
     body: (_, actor) => buildRequest(actor).body,
-    expected: { anonymous: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 },
+    expectedStatuses: { anonymous: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 },
   },
-  { call: "GET /requests", expected: ownRowsStatuses },
+  { call: "GET /requests", expectedStatuses: ownRowsStatuses },
   {
     call: "PATCH /requests/{request_id}",
     path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
     body: (_, actor) => ({ state: "collected", keyring: buildChangeWithDocument(actor, "requests") }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "DELETE /requests/{request_id}",
     path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
     body: (_, actor) => ({ keyring: buildChangeWithDocument(actor, "requests") }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /requests/collect",
     body: async ({ answeredRequest }) => ({ request_id: (await answeredRequest()).requestId }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "POST /requests/get",
     body: async ({ request }) => getLinkCredentials(await request()),
-    expected: publicStatuses,
+    expectedStatuses: publicStatuses,
   },
   {
     call: "POST /requests/answer",
     body: async ({ request }) => ({ ...getLinkCredentials(await request()), size: 100 }),
-    expected: publicStatuses,
+    expectedStatuses: publicStatuses,
   },
   {
     call: "GET /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
     headers: async ({ answer }) => (await answer()).headers,
-    expected: publicStatuses,
+    expectedStatuses: publicStatuses,
   },
   {
     call: "POST /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
-    form: async ({ answer }) => (await answer()).part(1),
-    expected: publicStatuses,
+    form: async ({ answer }) => (await answer()).buildPartForm(1),
+    expectedStatuses: publicStatuses,
   },
   {
     call: "PUT /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
     headers: async ({ answer }) => (await answer()).headers,
-    body: async ({ answer }) => (await answer()).finish,
-    expected: publicStatuses,
+    body: async ({ answer }) => (await answer()).finishBody,
+    expectedStatuses: publicStatuses,
   },
   {
     call: "PUT /device-links/{id}",
     path: () => `/device-links/${createPublicId()}`,
     body: () => ({ message: sealedMessage }),
-    expected: ownRowsStatuses,
+    expectedStatuses: ownRowsStatuses,
   },
   {
     call: "GET /device-links/{id}",
     path: async ({ mailbox }) => `/device-links/${await mailbox()}`,
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   {
     call: "PUT /device-links/{id}/answer",
     path: async ({ mailbox }) => `/device-links/${await mailbox()}/answer`,
     body: () => ({ answer: sealedMessage }),
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
   // Another session of the owner is refused: see device-links.test.ts.
   {
     call: "GET /device-links/{id}/answer",
     path: async ({ ownMailbox }) => `/device-links/${await ownMailbox()}/answer`,
-    expected: ownerOnlyStatuses,
+    expectedStatuses: ownerOnlyStatuses,
   },
-  // Everybody's own account: none can be named.
-  { call: "DELETE /user/me", expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "POST /user/me/restore", expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "GET /user/activity", expected: ownRowsStatuses },
-  { call: "GET /user/sessions", expected: ownRowsStatuses },
+  // Affects only the caller's own account.
+  { call: "DELETE /user/me", expectedStatuses: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /user/me/restore", expectedStatuses: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "GET /user/activity", expectedStatuses: ownRowsStatuses },
+  { call: "GET /user/sessions", expectedStatuses: ownRowsStatuses },
   {
     call: "DELETE /user/sessions/{id}",
     path: async ({ otherSession }) => `/user/sessions/${(await otherSession()).id}`,
-    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
+    expectedStatuses: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
-  // Whoever has the mail.
+  // Anyone who holds the mail may call it.
   {
     call: "POST /mails/unsubscribe",
-    path: async ({ unsubscribe }) => `/mails/unsubscribe?token=${await unsubscribe()}`,
-    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
+    path: async ({ getUnsubscribeToken }) => `/mails/unsubscribe?token=${await getUnsubscribeToken()}`,
+    expectedStatuses: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "DELETE /user/sessions",
     endsSessions: true,
-    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
+    expectedStatuses: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "DELETE /auth/token",
     endsSessions: true,
-    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
+    expectedStatuses: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
 ];
 
-describe.each(cases)("$call", ({ call, path, body, form, headers, optionalSession, endsSessions, expected }) => {
-  const method = call.slice(0, call.indexOf(" ")) as Method;
-  let scenario: Scenario;
-  beforeAll(async () => {
-    scenario = method === "GET" ? readOnlyScenario : await createScenario();
-  });
-  const sendCall = async (actor: Person, token: string | null) => {
-    const requestPath = (await path?.(scenario)) ?? call.slice(call.indexOf(" ") + 1);
-    const payload = await body?.(scenario, actor);
-    const options = (await form?.(scenario)) ?? {
-      ...(payload === undefined ? {} : { body: payload }),
-      ...(headers === undefined ? {} : { headers: await headers(scenario) }),
+describe.each(cases)(
+  "$call",
+  ({ call, path, body, form, headers, optionalSession, endsSessions, expectedStatuses }) => {
+    const method = call.slice(0, call.indexOf(" ")) as Method;
+    let scenario: Scenario;
+    beforeAll(async () => {
+      scenario = method === "GET" ? readOnlyScenario : await createScenario();
+    });
+    const sendCall = async (actor: Person, token: string | null) => {
+      const requestPath = (await path?.(scenario)) ?? call.slice(call.indexOf(" ") + 1);
+      const payload = await body?.(scenario, actor);
+      const options = (await form?.(scenario)) ?? {
+        ...(payload === undefined ? {} : { body: payload }),
+        ...(headers === undefined ? {} : { headers: await headers(scenario) }),
+      };
+      return service.call(method, requestPath, token, options);
     };
-    return service.call(method, requestPath, token, options);
-  };
-  const sendAs = async (person: Person, vendorId = "relicario") =>
-    sendCall(
-      person,
-      endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token,
-    );
+    const sendAs = async (person: Person, vendorId = "relicario") =>
+      sendCall(
+        person,
+        endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token,
+      );
 
-  it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
-    const statuses = {
-      anonymous: (await sendCall(otherUser, null)).status,
-      other: (await sendAs(otherUser)).status,
-      recipient: (await sendAs(recipient)).status,
-      owner: 0,
-      otherVendor: (await sendAs(otherVendor, "second")).status,
-    };
-    statuses.owner = (await sendCall(scenario.owner, scenario.owner.token)).status;
-    expect(statuses).toEqual({ recipient: expected.other, ...expected });
-  });
+    it("answers each kind of caller with the expected status", async () => {
+      const statuses = {
+        anonymous: (await sendCall(otherUser, null)).status,
+        other: (await sendAs(otherUser)).status,
+        recipient: (await sendAs(recipient)).status,
+        owner: 0,
+        otherVendor: (await sendAs(otherVendor, "second")).status,
+      };
+      statuses.owner = (await sendCall(scenario.owner, scenario.owner.token)).status;
+      expect(statuses).toEqual({ recipient: expectedStatuses.other, ...expectedStatuses });
+    });
 
-  it("refuses an expired and a revoked session, unless it is public", async () => {
-    const responses = await Promise.all(
-      [expiredToken, revokedToken, unstoredToken].map((token) => sendCall(scenario.owner, token)),
-    );
-    const { anonymous } = expected;
-    if ((anonymous < 300 || call === "GET /telemetry") && optionalSession === undefined)
-      expect(responses.map(({ status }) => status)).toEqual([anonymous, anonymous, anonymous]);
-    else if (call === "POST /auth/token")
-      expect(responses.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
-    else
-      expect(responses.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
-  });
-});
+    it("refuses expired and revoked sessions, unless the call is public", async () => {
+      const responses = await Promise.all(
+        [expiredToken, revokedToken, unstoredToken].map((token) => sendCall(scenario.owner, token)),
+      );
+      const { anonymous } = expectedStatuses;
+      if ((anonymous < 300 || call === "GET /telemetry") && optionalSession === undefined)
+        expect(responses.map(({ status }) => status)).toEqual([anonymous, anonymous, anonymous]);
+      else if (call === "POST /auth/backchannel-logout")
+        expect(responses.map(({ body: { code } }) => code)).toEqual(["bad_request", "bad_request", "bad_request"]);
+      else if (call === "POST /auth/token")
+        expect(responses.map(({ body: { code } }) => code)).toEqual([
+          "token_invalid",
+          "token_invalid",
+          "token_invalid",
+        ]);
+      else
+        expect(responses.map(({ body: { code } }) => code)).toEqual([
+          "token_expired",
+          "token_invalid",
+          "token_invalid",
+        ]);
+    });
+  },
+);
 
-describe("the table above", () => {
-  it("has every call that the service answers", async () => {
+describe("the table of calls", () => {
+  it("lists every call of the service", async () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     const paths = body["paths"] as Record<string, Record<string, unknown>>;
     const calls = Object.entries(paths).flatMap(([path, methods]) =>
@@ -584,7 +626,7 @@ describe("the table above", () => {
     expect(cases.map(({ call }) => call).sort()).toEqual(calls.sort());
   });
 
-  it("says of each call with an optional session that it is, as the interface's description does", async () => {
+  it("marks the calls with an optional session, as the OpenAPI description does", async () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     const paths = body["paths"] as Record<string, Record<string, { security?: readonly object[] }>>;
     const optionalSessionCalls = Object.entries(paths).flatMap(([path, methods]) =>
@@ -599,7 +641,7 @@ describe("the table above", () => {
     );
   });
 
-  it("would not let a route in that does not say who may call it", async () => {
+  it("cannot miss a route, since the service refuses one without a declared access", async () => {
     const separateService = await startService();
     try {
       await expect(async () => {
@@ -607,7 +649,7 @@ describe("the table above", () => {
         guardRoutes(app, separateService.app.services);
         app.get("/open", () => "open");
         await app.ready();
-      }).rejects.toThrow("/open does not say who may call it");
+      }).rejects.toThrow("/open does not declare its access");
     } finally {
       await separateService.stop();
     }
@@ -620,11 +662,11 @@ describe("a route with an optional session", () => {
     app = Fastify({ trustProxy: true });
     handleErrors(app);
     guardRoutes(app, service.app.services);
-    const testRateLimit = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
+    const testRateLimit = { name: "of_test", maxCalls: 2, windowSeconds: 3_600, per: "account" } as const;
     app.get("/open", { config: { access: "optional_session" } }, (request) => ({
       account: request.actor?.accountId ?? null,
     }));
-    app.get("/limited", { config: { access: "optional_session", rates: [testRateLimit] } }, () => "open");
+    app.get("/limited", { config: { access: "optional_session", rateLimits: [testRateLimit] } }, () => "open");
     await app.ready();
   });
   afterAll(() => app.close());
@@ -638,7 +680,7 @@ describe("a route with an optional session", () => {
     return { status: response.statusCode, body: response.json<{ account?: string | null; code?: string }>() };
   };
 
-  it("is answered for nobody, and for whoever has a session as that person", async () => {
+  it("accepts anonymous callers, and identifies a caller with a session", async () => {
     const person = await service.signIn();
     expect(await callOptionalSession(null)).toEqual({ status: 200, body: { account: null } });
     expect(await callOptionalSession(`Bearer ${person.token}`)).toEqual({
@@ -647,7 +689,7 @@ describe("a route with an optional session", () => {
     });
   });
 
-  it("takes nobody for somebody and nobody for nobody: a session that is not good is refused", async () => {
+  it("refuses an invalid session instead of treating its caller as anonymous", async () => {
     const person = await service.signIn();
     const expiredToken = await createSessionToken(person, new Date(Date.now() - 1_000));
     const unstoredToken = await createSessionToken(person, new Date(Date.now() + 60_000));
@@ -668,7 +710,7 @@ describe("a route with an optional session", () => {
     ]);
   });
 
-  it("counts an account's calls by account, and those of nobody by address", async () => {
+  it("counts calls by account with a session, by IP address without one", async () => {
     const [firstUser, secondUser] = [await service.signIn(), await service.signIn()];
     const call = async (address: string, token: string | null): Promise<number> => {
       const headers = { "x-forwarded-for": address, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
@@ -686,7 +728,7 @@ describe("a route with an optional session", () => {
 });
 
 describe("a disabled vendor", () => {
-  it("stops sessions that were given before", async () => {
+  it("invalidates sessions that were issued before", async () => {
     const { sessionTokens } = service.app.services;
     const issuedAt = new Date();
     const token = await sessionTokens.sign({

@@ -11,23 +11,23 @@ import type { SessionTokens } from "./session-tokens.ts";
 declare module "fastify" {
   interface FastifyContextConfig {
     /**
-     * Every route says who may call it at all; one that does not is refused at start.
+     * Who may call the route. A route without it keeps the service from starting.
      *
-     * - `public`: nobody's session is looked at.
-     * - `optional_session`: with a session or without. One that is sent must be good: an expired
-     *   one counted as nobody would spend a view of a share in a stranger's name. The caller renews
-     *   it, or calls without one.
-     * - `signed_in`: with a good session.
+     * - `public`: the session is ignored.
+     * - `optional_session`: with or without a session. A session that is sent must be valid: if an
+     *   expired session were ignored, its owner would use up a view of a share as an anonymous
+     *   visitor. The caller renews the session, or calls without it.
+     * - `signed_in`: with a valid session.
      */
     access?: "public" | "optional_session" | "signed_in";
-    /** Those per account count by address where nobody is signed in. */
-    rates?: readonly RateLimitRule[];
+    /** Rules per account count calls by IP address when there is no session. */
+    rateLimits?: readonly RateLimitRule[];
     /**
-     * The same call once more answers the same: it is run again when the database's connection was
-     * lost. GET is, unless it says false.
+     * Repeating the call gives the same response: it is run again when the database connection was
+     * lost. True for GET unless set to false.
      */
     idempotent?: boolean;
-    /** How long its body may take to arrive, where the usual minute is too short. */
+    /** How long the body may take to arrive, if not the default of a minute. */
     bodyTimeoutSeconds?: number;
   }
   interface FastifyRequest {
@@ -41,36 +41,35 @@ interface GuardServices {
   readonly concurrency: AccountConcurrency;
 }
 
-/** Looks at the session before a body is read. */
+/** Checks the session before the body is read. */
 export function guardRoutes(app: FastifyInstance, { sessionTokens, limiter, concurrency }: GuardServices): void {
   app.decorateRequest("actor", null);
   app.addHook("onRoute", (route) => {
-    if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it`);
+    if (route.config?.access === undefined) throw new Error(`${route.url} does not declare its access`);
   });
   app.addHook("onRequest", async (request, reply) => {
-    const { access, rates = [] } = request.routeOptions.config;
-    if (access === undefined) return; // no such route: the answer is 404 for everybody
+    const { access, rateLimits = [] } = request.routeOptions.config;
+    if (access === undefined) return; // no such route: answers 404 without checking the session
     const hasAuthorization = request.headers.authorization !== undefined;
     if (access === "signed_in" || (access === "optional_session" && hasAuthorization)) {
       request.actor = await retryOnConnectionLoss(() => sessionTokens.verify(requireBearerToken(request)));
-      concurrency.trackCall(request.actor.accountId, reply.raw);
+      concurrency.admitCall(request.actor.accountId, reply.raw);
     }
     const accountId = request.actor?.accountId ?? null;
     const consumeRateLimits = async (): Promise<void> => {
-      // counted twice at worst
-      for (const rule of rates)
-        await retryOnConnectionLoss(() => limiter.consume(rule, { accountId, address: request.ip }));
+      for (const rule of rateLimits) await limiter.consume(rule, { accountId, address: request.ip });
     };
-    // An account's calls are counted in one row, for which they would wait with a connection each.
-    await (accountId === null || rates.length === 0
+    // An account's calls are counted in one row. The queue keeps waiting calls from each holding a
+    // database connection.
+    await (accountId === null || rateLimits.length === 0
       ? consumeRateLimits()
-      : concurrency.runExclusive(accountId, consumeRateLimits));
+      : concurrency.runWriteExclusive(accountId, consumeRateLimits));
   });
 }
 
 /**
- * @throws Problem `unauthorized` on a `public` route, and without a session on one for
- *   `optional_session`: that one asks `request.actor`.
+ * @throws Problem `unauthorized` on a `public` route, and without a session on an
+ *   `optional_session` one, which reads `request.actor` instead.
  */
 export function requireActor(request: FastifyRequest): Actor {
   if (request.actor === null) throw new Problem("unauthorized");

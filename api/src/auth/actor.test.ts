@@ -1,9 +1,9 @@
-import { grantAccount, type AccountScope } from "./actor.ts";
+import { createAccountScope, type AccountScope } from "./actor.ts";
 
-describe("an account's scope", () => {
-  it("is not made of ids that somebody sent", () => {
-    // @ts-expect-error nobody granted it
+describe("AccountScope", () => {
+  it("cannot be built from ids of a request", () => {
+    // @ts-expect-error only actor.ts can create one
     const scope: AccountScope = { accountId: "", vendorId: "" };
-    expect(scope).not.toEqual(grantAccount("", ""));
+    expect(scope).not.toEqual(createAccountScope("", ""));
   });
 });

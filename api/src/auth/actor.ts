@@ -1,20 +1,20 @@
-/** No other file can name it, so no other file makes what carries it. */
-const granted = Symbol("granted");
+/** Not exported: only this file can create these types. */
+const scopeBrand = Symbol("granted");
 
 /**
- * An account whose rows may be read and changed for whoever calls. Queries take one, so that an id
- * out of a call never says whose rows are meant.
+ * An account whose rows the call may read and change. Queries take one, so that an id from a
+ * request never selects the account.
  */
 export interface AccountScope {
   readonly accountId: string;
   readonly vendorId: string;
-  readonly [granted]: true;
+  readonly [scopeBrand]: true;
 }
 
-/** Who calls, once the session token was checked: each sees and changes their own account alone. */
+/** The caller, once the session token is verified. */
 export interface Actor extends AccountScope {
   readonly sessionId: string;
-  /** Seconds; null when the provider does not say: then the sign-in counts as old. */
+  /** Seconds since 1970; null when the provider does not say, which counts as an old sign-in. */
   readonly authTime: number | null;
 }
 
@@ -25,15 +25,15 @@ export interface SessionOwner {
   readonly authTime: number | null;
 }
 
-/** For the verifier of session tokens. */
-export function grantSession(owner: SessionOwner): Actor {
-  return { ...owner, [granted]: true };
+/** Only for the verifier of session tokens. */
+export function createActor(owner: SessionOwner): Actor {
+  return { ...owner, [scopeBrand]: true };
 }
 
 /**
- * For what the service does without a session of the account: in a sweep, as a signed change says,
- * or for whoever showed a grant of its owner's.
+ * For work without a session of the account: sweeps, a signed keyring change, the holder of a grant
+ * that its owner issued.
  */
-export function grantAccount(accountId: string, vendorId: string): AccountScope {
-  return { accountId, vendorId, [granted]: true };
+export function createAccountScope(accountId: string, vendorId: string): AccountScope {
+  return { accountId, vendorId, [scopeBrand]: true };
 }

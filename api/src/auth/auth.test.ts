@@ -21,7 +21,7 @@ const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1_00
 describe("POST /auth/token", () => {
   it("gives a session token that the published keys verify and that names account, vendor and sign-in", async () => {
     const authTime = secondsFromNow(-100);
-    const response = await exchange(await service.issuer.accessToken("ana", { auth_time: authTime }));
+    const response = await exchange(await service.issuer.createAccessToken("ana", { auth_time: authTime }));
     expect(response.status).toBe(200);
     const token = String(response.body["token"]);
 
@@ -39,23 +39,27 @@ describe("POST /auth/token", () => {
     expect(decodeProtectedHeader(token).kid).toBe(tokenCerts.keys[0]?.kid);
 
     const [row] = await service.app.services.db.select().from(accounts).where(eq(accounts.id, claims.sub));
-    expect(row).toMatchObject({ vendorId: "relicario", username: "ana", userName: "ana" });
+    expect(row).toMatchObject({ vendorId: "relicario", providerUsername: "ana", userName: "ana" });
   });
 
-  it("finds the same account again, and takes over a new name of the provider", async () => {
-    const first = await service.signIn("bea");
-    const repeatedResponse = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
+  it("finds the same account again, and updates the provider's user name", async () => {
+    const firstPerson = await service.signIn("bea");
+    const repeatedResponse = await exchange(
+      await service.issuer.createAccessToken("bea", { preferred_username: "beatriz" }),
+    );
     const me = await service.call("GET", "/user/me", String(repeatedResponse.body["token"]));
-    expect(me.body).toMatchObject({ user_id: first.userId, username: "beatriz", user_name: "bea" });
+    expect(me.body).toMatchObject({ user_id: firstPerson.userId, username: "beatriz", user_name: "bea" });
   });
 
-  it("makes one account when a person's first two exchanges arrive at once", async () => {
-    const tokens = await Promise.all([1, 2, 3, 4].map(() => service.issuer.accessToken("twice")));
+  it("creates one account for two concurrent first exchanges", async () => {
+    const tokens = await Promise.all([1, 2, 3, 4].map(() => service.issuer.createAccessToken("twice")));
     const responses = await Promise.all(tokens.map((token) => exchange(token)));
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const rows = await service.app.services.db.select().from(identities).where(eq(identities.subject, "twice"));
     expect(rows).toHaveLength(1);
-    expect(await service.app.services.db.select().from(accounts).where(eq(accounts.username, "twice"))).toHaveLength(1);
+    expect(
+      await service.app.services.db.select().from(accounts).where(eq(accounts.providerUsername, "twice")),
+    ).toHaveLength(1);
   });
 
   it("keeps the accounts of one person at two vendors apart", async () => {
@@ -64,17 +68,19 @@ describe("POST /auth/token", () => {
     expect(secondVendorUser.userId).not.toBe(relicarioUser.userId);
   });
 
-  it("gives another user name when the provider's is taken or cannot be one", async () => {
+  it("chooses another user name when the provider's is taken or invalid", async () => {
     await service.signIn("dora");
-    const sameNameResponse = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
+    const sameNameResponse = await exchange(
+      await service.issuer.createAccessToken("dora-2", { preferred_username: "DORA" }),
+    );
     const emailNameResponse = await exchange(
-      await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }),
+      await service.issuer.createAccessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }),
     );
     const markupNameResponse = await exchange(
-      await service.issuer.accessToken("dora-4", { preferred_username: "josé" }),
+      await service.issuer.createAccessToken("dora-4", { preferred_username: "josé" }),
     );
     const longNameResponse = await exchange(
-      await service.issuer.accessToken("dora-5", { preferred_username: "a".repeat(40) }),
+      await service.issuer.createAccessToken("dora-5", { preferred_username: "a".repeat(40) }),
     );
     const names = await Promise.all(
       [sameNameResponse, emailNameResponse, markupNameResponse, longNameResponse].map(
@@ -86,10 +92,12 @@ describe("POST /auth/token", () => {
     expect(names[3]).toMatch(/^a{19}-[0-9a-f]{12}$/);
   });
 
-  it("gives nobody a name that rests", async () => {
+  it("assigns no released name while it is reserved", async () => {
     const formerUser = await service.signIn("nora");
     await service.call("POST", "/user/me", formerUser.token, { body: { user_name: "nora-2" } });
-    const nextResponse = await exchange(await service.issuer.accessToken("nora-x", { preferred_username: "nora" }));
+    const nextResponse = await exchange(
+      await service.issuer.createAccessToken("nora-x", { preferred_username: "nora" }),
+    );
     expect((await service.call("GET", "/user/me", String(nextResponse.body["token"]))).body["user_name"]).toMatch(
       /^nora-[0-9a-f]{12}$/,
     );
@@ -107,13 +115,13 @@ describe("POST /auth/token", () => {
     ["with a subject that no database keeps", { sub: "a\u0000b" }, "token_invalid"],
     ["not valid yet", { nbf: secondsFromNow(600) }, "token_invalid"],
   ])("refuses a token that is %s", async (_, claims, code) => {
-    const response = await exchange(await service.issuer.accessToken("eva", claims));
+    const response = await exchange(await service.issuer.createAccessToken("eva", claims));
     expect(response).toMatchObject({ status: 401, body: { code } });
   });
 
-  it("accepts the audience alone, and the authorised party alone", async () => {
-    expect((await exchange(await service.issuer.accessToken("fay", { azp: undefined }))).status).toBe(200);
-    expect((await exchange(await service.issuer.accessToken("fay", { aud: "account" }))).status).toBe(200);
+  it("accepts a token with only a matching audience, and a token with only a matching authorised party", async () => {
+    expect((await exchange(await service.issuer.createAccessToken("fay", { azp: undefined }))).status).toBe(200);
+    expect((await exchange(await service.issuer.createAccessToken("fay", { aud: "account" }))).status).toBe(200);
   });
 
   it.each<[string, Record<string, unknown>]>([
@@ -121,12 +129,12 @@ describe("POST /auth/token", () => {
     ["without one", { typ: "Bearer", aud: "account" }],
     ["of a person without roles", { typ: "Bearer", aud: undefined }],
   ])("accepts Keycloak's access token %s: its header says JWT, its payload Bearer", async (_, claims) => {
-    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+    expect((await exchange(await service.issuer.createAccessToken("kay", claims, "JWT"))).status).toBe(200);
   });
 
-  it("accepts an access token that no provider marked, for this audience (Auth0)", async () => {
+  it("accepts an unmarked access token for this audience (Auth0)", async () => {
     const claims = { aud: ["relicario-api", `${service.issuer.issuer}/userinfo`] };
-    expect((await exchange(await service.issuer.accessToken("kay", claims, "JWT"))).status).toBe(200);
+    expect((await exchange(await service.issuer.createAccessToken("kay", claims, "JWT"))).status).toBe(200);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -139,21 +147,21 @@ describe("POST /auth/token", () => {
     ["Keycloak's refresh token", { typ: "Refresh" }, "JWT"],
     ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }, "logout+jwt"],
     ["another service's, for which this client asked", { aud: "other-api" }, "at+jwt"],
-  ])("refuses a token that is no access token for this service: %s", async (_, claims, typ) => {
-    expect(await exchange(await service.issuer.accessToken("eva", claims, typ))).toMatchObject({
+  ])("refuses a token that is not an access token for this service: %s", async (_, claims, typ) => {
+    expect(await exchange(await service.issuer.createAccessToken("eva", claims, typ))).toMatchObject({
       status: 401,
       body: { code: "token_invalid" },
     });
   });
 
-  it("takes an issuer with a slash at its end as it is written", async () => {
+  it("accepts an issuer with a trailing slash only from tokens that have the slash too", async () => {
     const issuer = await startIssuer({ path: "/tenant/" });
     const separateService = await startService({ IDP_AUTHORITY: issuer.issuer });
     try {
       const exchangeHere = (token: string) =>
         separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
-      expect((await exchangeHere(await issuer.accessToken("ana"))).status).toBe(200);
-      const foreignToken = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
+      expect((await exchangeHere(await issuer.createAccessToken("ana"))).status).toBe(200);
+      const foreignToken = await issuer.createAccessToken("ana", { iss: issuer.issuer.slice(0, -1) });
       expect(await exchangeHere(foreignToken)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     } finally {
       await separateService.stop();
@@ -161,21 +169,21 @@ describe("POST /auth/token", () => {
     }
   });
 
-  it("refuses a token that is forged, unsigned or noise", async () => {
+  it("refuses a token that is forged, unsigned or malformed", async () => {
     const unsignedToken = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"sub":"eva"}').toString("base64url")}.`;
-    for (const token of [await service.issuer.forgedToken("eva"), unsignedToken, "noise", "a.b.c"]) {
+    for (const token of [await service.issuer.createForgedToken("eva"), unsignedToken, "noise", "a.b.c"]) {
       expect(await exchange(token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     }
   });
 
   it("answers 403 for a vendor that is unknown or disabled", async () => {
-    const token = await service.issuer.accessToken("gina");
+    const token = await service.issuer.createAccessToken("gina");
     expect(await exchange(token, "nobody")).toMatchObject({ status: 403, body: { code: "vendor_unknown" } });
     expect(await exchange(token, "closed")).toMatchObject({ status: 403, body: { code: "vendor_disabled" } });
   });
 
-  it("refuses unknown members, an empty body and a body that is no JSON", async () => {
-    const token = await service.issuer.accessToken("gina");
+  it("refuses unknown members, an empty body and invalid JSON", async () => {
+    const token = await service.issuer.createAccessToken("gina");
     expect(await exchange(token, "relicario", { more: 1 })).toMatchObject({
       status: 422,
       body: { code: "validation_error" },
@@ -194,7 +202,7 @@ describe("POST /auth/token", () => {
     });
   });
 
-  it("stops an address that asks too often and says when to come back", async () => {
+  it("limits calls per IP address, with Retry-After", async () => {
     const remoteAddress = "198.51.100.7";
     const exchangeNoise = () =>
       service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
@@ -212,8 +220,8 @@ describe("POST /auth/token", () => {
     ).toMatchObject({ status: 401 });
   });
 
-  it("lets no token that was not verified, and no single person, fill the limit that everybody shares", async () => {
-    const limitedService = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
+  it("lets neither unverified tokens nor a single person use up the global limit", async () => {
+    const limitedService = await startService({ RATE_LIMITS: '{"sign_in_all":3,"exchange_person":2}' });
     try {
       let host = 0;
       const exchangeFrom = async (token: string) => {
@@ -227,26 +235,26 @@ describe("POST /auth/token", () => {
       };
       for (const token of [
         "noise",
-        await limitedService.issuer.forgedToken("ana"),
-        await limitedService.issuer.accessToken("ana", { aud: "other-api" }),
+        await limitedService.issuer.createForgedToken("ana"),
+        await limitedService.issuer.createAccessToken("ana", { aud: "other-api" }),
       ]) {
         expect([await exchangeFrom(token), await exchangeFrom(token)]).toEqual([401, 401]);
       }
-      const anaToken = await limitedService.issuer.accessToken("ana");
+      const anaToken = await limitedService.issuer.createAccessToken("ana");
       expect([
         await exchangeFrom(anaToken),
         await exchangeFrom(anaToken),
         await exchangeFrom(anaToken),
         await exchangeFrom(anaToken),
       ]).toEqual([200, 200, 429, 429]);
-      expect(await exchangeFrom(await limitedService.issuer.accessToken("bea"))).toBe(200);
-      expect(await exchangeFrom(await limitedService.issuer.accessToken("carla"))).toBe(429);
+      expect(await exchangeFrom(await limitedService.issuer.createAccessToken("bea"))).toBe(200);
+      expect(await exchangeFrom(await limitedService.issuer.createAccessToken("carla"))).toBe(429);
     } finally {
       await limitedService.stop();
     }
   });
 
-  it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
+  it("answers 503 while the provider is unreachable, and recovers", async () => {
     const separateService = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
     try {
       const response = await separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
@@ -261,43 +269,80 @@ describe("POST /auth/token", () => {
 });
 
 describe("GET /auth/certs", () => {
-  it("gives the keys of the provider that is trusted", async () => {
+  it("gives the keys of the trusted provider", async () => {
     const response = await service.call("GET", "/auth/certs", null);
     expect(response).toMatchObject({ status: 200, body: { keys: [{ kty: "RSA", kid: "test-1" }] } });
   });
 });
 
 describe("DELETE /auth/token", () => {
-  it("ends the session at once, and every other of the same sign-in", async () => {
+  it("revokes the session and every other one of the same sign-in, at once", async () => {
     const sid = "provider-session-1";
     const tokens: string[] = [];
     for (let count = 0; count < 2; count++) {
-      const response = await exchange(await service.issuer.accessToken("hana", { sid }));
+      const response = await exchange(await service.issuer.createAccessToken("hana", { sid }));
       tokens.push(String(response.body["token"]));
     }
-    const [first = "", second = ""] = tokens;
+    const [firstToken = "", secondToken = ""] = tokens;
     const otherSignIn = await service.signIn("hana");
-    expect((await service.call("DELETE", "/auth/token", first)).status).toBe(204);
-    for (const token of [first, second]) {
+    expect((await service.call("DELETE", "/auth/token", firstToken)).status).toBe(204);
+    for (const token of [firstToken, secondToken]) {
       expect(await service.call("GET", "/user/me", token)).toMatchObject({
         status: 401,
         body: { code: "token_invalid" },
       });
     }
     expect((await service.call("GET", "/user/me", otherSignIn.token)).status).toBe(200);
-    const rows = await service.app.services.db.select().from(sessions).where(eq(sessions.providerSession, sid));
+    const rows = await service.app.services.db.select().from(sessions).where(eq(sessions.providerSessionId, sid));
     expect(rows.every(({ revokedAt }) => revokedAt !== null)).toBe(true);
   });
 
-  it("does not let an access token from before the sign-out bring the session back", async () => {
+  it("refuses an access token from before the sign-out", async () => {
     const claims = { sid: "provider-session-2", iat: secondsFromNow(-30) };
-    const oldToken = await service.issuer.accessToken("ines", claims);
+    const oldToken = await service.issuer.createAccessToken("ines", claims);
     const response = await exchange(oldToken);
     await service.call("DELETE", "/auth/token", String(response.body["token"]));
     expect(await exchange(oldToken)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
-    expect(
-      (await exchange(await service.issuer.accessToken("ines", { ...claims, iat: secondsFromNow(1) }))).status,
-    ).toBe(200);
+  });
+
+  it("refuses every token of a revoked provider session until the person signs in there again", async () => {
+    const claims = { sid: "provider-session-3", auth_time: secondsFromNow(-60) };
+    const createToken = (changes: Readonly<Record<string, unknown>>) =>
+      service.issuer.createAccessToken("ines", { ...claims, ...changes });
+    const response = await exchange(await createToken({}));
+    await service.call("DELETE", "/auth/token", String(response.body["token"]));
+    for (const changes of [
+      {},
+      { iat: secondsFromNow(30) },
+      { auth_time: undefined },
+      { auth_time: secondsFromNow(-61) },
+    ])
+      expect(await exchange(await createToken(changes))).toMatchObject({
+        status: 401,
+        body: { code: "token_invalid" },
+      });
+    expect((await exchange(await createToken({ auth_time: secondsFromNow(-59) }))).status).toBe(200);
+    expect((await exchange(await createToken({}))).status).toBe(401);
+  });
+
+  it("refuses an unknown sign-in that is more than a month old, since it may have been revoked", async () => {
+    const monthAgo = -31 * 86_400;
+    for (const [sid, authTime, status] of [
+      ["forgotten", monthAgo, 401],
+      ["kept", monthAgo + 2 * 86_400, 200],
+      ["of-no-time", undefined, 200],
+    ] as const) {
+      const claims = { sid, auth_time: authTime === undefined ? undefined : secondsFromNow(authTime) };
+      expect((await exchange(await service.issuer.createAccessToken("lola", claims))).status).toBe(status);
+    }
+  });
+
+  it("refuses a token that was issued more than a minute in the future", async () => {
+    for (const [claims, status] of [
+      [{ iat: secondsFromNow(50) }, 200],
+      [{ iat: secondsFromNow(70) }, 401],
+    ] as const)
+      expect((await exchange(await service.issuer.createAccessToken("julia", claims))).status).toBe(status);
   });
 });
 
@@ -305,20 +350,20 @@ describe("token exchanges that overlap a sign-out", () => {
   it.each([
     ["of the same second", 0],
     ["of half a minute before", 30],
-  ])("leave no session of that sign-in behind, whichever came first: tokens %s", async (_, age) => {
+  ])("leave no session of that sign-in, in either order: tokens %s", async (_, age) => {
     const unexpectedStatuses: number[] = [];
     let endedCount = 0;
     for (let round = 0; round < 12; round++) {
       const name = `overlap-${String(age)}-${String(round)}`;
-      const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
+      const remoteAddress = `198.51.100.${String(100 + round)}`; // a single IP address would reach its limit
       const createAccessToken = () =>
-        service.issuer.accessToken(name, { sid: `${name}-session`, iat: secondsFromNow(-age) });
+        service.issuer.createAccessToken(name, { sid: `${name}-session`, iat: secondsFromNow(-age) });
       const exchange = (token: string) =>
         service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
       const first = String((await exchange(await createAccessToken())).body["token"]);
       const tokens = await Promise.all(Array.from({ length: 12 }, createAccessToken));
       const earlierExchanges = tokens.slice(0, 8).map((token) => exchange(token));
-      await Promise.race(earlierExchanges); // one is through, the others overlap
+      await Promise.race(earlierExchanges); // one exchange has completed, the others overlap
       const signOut = service.call("DELETE", "/auth/token", first);
       const successes = (
         await Promise.all([...earlierExchanges, signOut, ...tokens.slice(8).map((token) => exchange(token))])
@@ -334,8 +379,8 @@ describe("token exchanges that overlap a sign-out", () => {
   });
 });
 
-describe("a session that two processes know", () => {
-  /** Tokens as another process would check them, by a clock that stands still. */
+describe("a session known to two processes", () => {
+  /** Verifies tokens as another process does, with a stopped clock. */
   const createOtherProcess = () => {
     const { db, env, vendors } = service.app.services;
     const clock = { now: 0 };
@@ -348,11 +393,12 @@ describe("a session that two processes know", () => {
       },
       db,
       vendors,
+      null,
     );
     return { tokens, clock };
   };
 
-  it("and that ends in one of them is refused there at once, and in the other within a second", async () => {
+  it("is refused at once by the process that revokes the session, and within a second by the other process", async () => {
     const person = await service.signIn();
     const otherProcess = createOtherProcess();
     await otherProcess.tokens.verify(person.token);
@@ -369,7 +415,7 @@ describe("a session that two processes know", () => {
     expect(sessionCacheMilliseconds).toBeLessThan(1_000);
   });
 
-  it("is asked for anew after a refusal", async () => {
+  it("is read from the database again after a refusal", async () => {
     const person = await service.signIn();
     const { tokens } = createOtherProcess();
     const { db } = service.app.services;
@@ -381,7 +427,7 @@ describe("a session that two processes know", () => {
     await expect(tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
   });
 
-  it("ends with its token's time, however lately it was asked for", async () => {
+  it("ends with its token's expiry, even if it was verified just before", async () => {
     const person = await service.signIn();
     const { tokens } = createOtherProcess();
     await tokens.verify(person.token);
@@ -410,14 +456,14 @@ describe("a session that two processes know", () => {
 });
 
 describe("a session token", () => {
-  it("is refused when it is altered, signed with another key, or of another kind", async () => {
+  it("is refused when altered, signed with another key, or of another type", async () => {
     const person = await service.signIn();
     const [encodedHeader = "", body = "", signature = ""] = person.token.split(".");
     const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
     const alteredPayload = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
     for (const token of [
       `${encodedHeader}.${alteredPayload}.${signature}`,
-      await service.issuer.accessToken("eva"),
+      await service.issuer.createAccessToken("eva"),
       `${encodedHeader}.${body}.`,
     ]) {
       expect(await service.call("GET", "/user/me", token)).toMatchObject({
@@ -431,7 +477,7 @@ describe("a session token", () => {
   it.each([
     ["another service with the same keys and rows", { issuer: "http://localhost:3002/api" }],
     ["another portal's client", { audience: "another-portal" }],
-  ])("of %s does not pass for one of ours", async (_of, settingsOverride) => {
+  ])("of %s is refused", async (_of, settingsOverride) => {
     const person = await service.signIn();
     const { db, env, vendors } = service.app.services;
     const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
@@ -445,7 +491,7 @@ describe("a session token", () => {
       expiresAt: new Date(secondsFromNow(60) * 1_000),
     };
     const signSessionToken = (overrides: Partial<typeof settings>) =>
-      createSessionTokens({ ...settings, ...overrides }, db, vendors).sign(session);
+      createSessionTokens({ ...settings, ...overrides }, db, vendors, null).sign(session);
     expect((await service.call("GET", "/user/me", await signSessionToken({}))).status).toBe(200);
     expect(await service.call("GET", "/user/me", await signSessionToken(settingsOverride))).toMatchObject({
       status: 401,

@@ -7,7 +7,7 @@ export function presentTokenCerts({ publicKeys }: SessionTokens): TokenJwks {
   return { keys: [...publicKeys] };
 }
 
-/** @throws ZodError when the provider publishes something that is no key set. */
+/** @throws ZodError when the provider publishes something other than a key set. */
 export function presentProviderCerts(keys: JSONWebKeySet): ProviderJwks {
   return ProviderJwks.parse(keys);
 }

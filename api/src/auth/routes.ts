@@ -14,7 +14,7 @@ export const authRoutes: FastifyPluginAsyncZod<{ services: AuthServices }> = asy
   const { identityProvider, sessionTokens } = services;
 
   app.get("/auth/certs", { schema: authSchemas.certs, config: { access: "public" } }, async () =>
-    presentProviderCerts(await identityProvider.keys()),
+    presentProviderCerts(await identityProvider.readKeySet()),
   );
 
   app.get("/auth/token-certs", { schema: authSchemas.tokenCerts, config: { access: "public" } }, () =>

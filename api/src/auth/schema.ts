@@ -4,7 +4,7 @@ import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const authSchemas = {
   certs: {
-    summary: "Keys of the identity provider as this service trusts it",
+    summary: "Keys of the trusted identity provider",
     response: buildResponseSchemas(ProviderJwks),
   },
   tokenCerts: {

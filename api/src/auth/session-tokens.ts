@@ -1,5 +1,5 @@
 import { SessionClaims } from "@relicario/shared/api";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 import { createLocalJWKSet, errors, importJWK, jwtVerify, SignJWT } from "jose";
 
 import type { Db } from "../db/database.ts";
@@ -7,7 +7,7 @@ import { sessions } from "../db/schema.ts";
 import type { SessionKey } from "../env/session-keys.ts";
 import { Problem } from "../http/problem.ts";
 import type { Vendors } from "../vendors/vendors.ts";
-import { grantSession, type Actor, type SessionOwner } from "./actor.ts";
+import { createActor, type Actor, type SessionOwner } from "./actor.ts";
 
 interface NewSession extends SessionOwner {
   readonly issuedAt: Date;
@@ -15,38 +15,47 @@ interface NewSession extends SessionOwner {
 }
 
 /**
- * The product's own session token: a JWT (EdDSA), bound to account and vendor, good only while its
- * row is not revoked.
+ * The product's session token: a JWT (EdDSA) for an account and vendor, valid until its row is
+ * revoked.
  */
 export interface SessionTokens {
   /** For `GET /auth/token-certs`. */
   readonly publicKeys: readonly { kid: string; alg: "EdDSA"; kty: "OKP"; crv: "Ed25519"; x: string }[];
   sign(session: NewSession): Promise<string>;
   /**
-   * A session that another process revoked may pass for {@link sessionCacheMilliseconds} more.
+   * May accept a session that another process revoked within the last {@link
+   * sessionCacheMilliseconds}.
    *
-   * @throws Problem `token_expired`, `token_invalid` (not ours, altered, revoked),
-   *   `vendor_disabled`.
+   * @throws Problem `token_expired`, `token_invalid` (forged, altered, revoked), `vendor_disabled`.
    */
   verify(token: string): Promise<Actor>;
-  /** Sessions of this account were revoked: their next calls ask the database. */
+  /** Call after revoking sessions of this account: their next calls read the database. */
   invalidate(accountId: string): void;
 }
 
-/**
- * How long what the database said of a session counts. Revocation holds everywhere within a second.
- */
-export const sessionCacheMilliseconds = 500;
-/** Tokens, and sessions, that a process remembers; the oldest give way. */
-const maxCacheEntries = 10_000;
+/** Asks the provider at intervals whether the person of a session may still sign in. */
+export interface PersonCheck {
+  /** Selects sessions that are to be confirmed before their next call. */
+  readonly isDue: SQL<boolean>;
+  /**
+   * @returns false when the provider has disabled the person, whose sessions are then revoked. True
+   *   when it does not answer
+   */
+  confirm(accountId: string, sessionId: string): Promise<boolean>;
+}
 
 /**
- * What the database says of a session, read at `readAt` (milliseconds of the monotonic clock).
+ * How long the state of a session is cached, so that a revocation holds everywhere within a second.
  */
+export const sessionCacheMilliseconds = 500;
+/** Maximum of cached tokens, and of cached sessions, per process; the oldest are evicted. */
+const maxCacheEntries = 10_000;
+
+/** Whether a session is live, as read at `readAt` (milliseconds of the monotonic clock). */
 interface CachedSession {
   readonly accountId: string;
   readonly readAt: number;
-  readonly live: Promise<boolean>;
+  readonly livePromise: Promise<boolean>;
 }
 
 const tokenType = "relicario-session+jwt";
@@ -54,11 +63,11 @@ const tokenType = "relicario-session+jwt";
 export interface SessionTokenSettings {
   /** The current key first, then the next. */
   readonly keys: readonly SessionKey[];
-  /** `iss`: this service, by the address that deployments call it by. */
+  /** `iss`: this service's address in deployment documents. */
   readonly issuer: string;
-  /** `aud`: the portal, by its client id at the identity provider. */
+  /** `aud`: the portal's client id at the identity provider. */
   readonly audience: string;
-  /** Milliseconds of a clock that nobody sets; a seam for tests. */
+  /** Milliseconds of the monotonic clock; overridden in tests. */
   readonly monotonicNow?: () => number;
 }
 
@@ -66,6 +75,7 @@ export function createSessionTokens(
   { keys, issuer, audience, monotonicNow = () => performance.now() }: SessionTokenSettings,
   db: Db,
   vendors: Vendors,
+  personCheck: PersonCheck | null,
 ): SessionTokens {
   const [currentKey] = keys;
   if (currentKey === undefined) throw new Error("no session key");
@@ -75,7 +85,7 @@ export function createSessionTokens(
   const claimsCache = new Map<string, SessionClaims>();
   const sessionCache = new Map<string, CachedSession>();
   const sessionQuery = db
-    .select({ revokedAt: sessions.revokedAt })
+    .select({ revokedAt: sessions.revokedAt, isCheckDue: personCheck?.isDue ?? sql<boolean>`false` })
     .from(sessions)
     .where(and(eq(sessions.accountId, sql.placeholder("account")), eq(sessions.id, sql.placeholder("session"))))
     .prepare("session");
@@ -99,7 +109,7 @@ export function createSessionTokens(
       if (!vendor.enabled) throw new Problem("vendor_disabled");
       if (!(await isSessionLive(claims))) throw new Problem("token_invalid");
       const { sub: accountId, vid: vendorId, sid: sessionId, auth_time: authTime = null } = claims;
-      return grantSession({ accountId, vendorId, sessionId, authTime });
+      return createActor({ accountId, vendorId, sessionId, authTime });
     },
     invalidate(accountId) {
       for (const [sessionId, cached] of sessionCache)
@@ -107,7 +117,7 @@ export function createSessionTokens(
     },
   };
 
-  /** A token's signature is checked once, its time at every call. */
+  /** Verifies a token's signature once, its expiry at every call. */
   async function readClaims(token: string): Promise<SessionClaims> {
     const cached = claimsCache.get(token);
     if (cached !== undefined && cached.exp > Math.floor(Date.now() / 1_000)) return cached;
@@ -117,27 +127,29 @@ export function createSessionTokens(
     return claims;
   }
 
-  /** Those who ask at once share one question, and its answer for a moment. */
+  /** Concurrent calls share one query, and its result for {@link sessionCacheMilliseconds}. */
   function isSessionLive({ sub, sid }: SessionClaims): Promise<boolean> {
     const cached = sessionCache.get(sid);
-    if (cached?.accountId === sub && monotonicNow() - cached.readAt < sessionCacheMilliseconds) return cached.live;
+    if (cached?.accountId === sub && monotonicNow() - cached.readAt < sessionCacheMilliseconds)
+      return cached.livePromise;
     const readAt = monotonicNow();
-    const live = querySessionLive(sub, sid);
-    const entry = { accountId: sub, readAt, live };
+    const livePromise = querySessionLive(sub, sid);
+    const entry = { accountId: sub, readAt, livePromise };
     sessionCache.delete(sid);
     addToCache(sessionCache, sid, entry);
     const evict = (): void => {
       if (sessionCache.get(sid) === entry) sessionCache.delete(sid);
     };
-    live.then((stillLive) => {
+    livePromise.then((stillLive) => {
       if (!stillLive) evict();
     }, evict);
-    return live;
+    return livePromise;
   }
 
   async function querySessionLive(accountId: string, sessionId: string): Promise<boolean> {
     const [row] = await sessionQuery.execute({ account: accountId, session: sessionId });
-    return row?.revokedAt === null;
+    if (row?.revokedAt !== null) return false;
+    return personCheck === null || !row.isCheckDue || personCheck.confirm(accountId, sessionId);
   }
 
   async function verifyToken(token: string): Promise<SessionClaims> {

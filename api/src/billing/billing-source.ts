@@ -6,22 +6,21 @@ import { BillingRecord } from "@relicario/shared/api";
 
 import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
-import { hasErrorCode } from "../objects/folder-store.ts";
 
-/** The operator's billing system, as far as this service asks it. */
+/** The operator's billing system. */
 export interface BillingSource {
-  /** Null for an account that it does not know. @throws Problem `service_unavailable` */
+  /** Null for an unknown account. @throws Problem `service_unavailable` */
   read(accountId: string): Promise<BillingRecord | null>;
 }
 
 const timeoutSeconds = 5;
-/** Of an answer; {@link BillingRecord} at its limits is smaller. */
+/** Larger than any valid {@link BillingRecord}. */
 const maxResponseBytes = 512 * 1024;
 
 /**
- * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as a bearer token; 404 where
- * it knows none. Anything else is a folder with `<account id>.json`, for development. Without one
- * nobody is billed.
+ * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as bearer token; 404 for an
+ * unknown account. Anything else is a folder of `<account id>.json` files, for development. Without
+ * it there is no billing.
  */
 export function createBillingSource({
   BILLING_URL,
@@ -58,7 +57,7 @@ function createFolderSource(path: string): BillingSource {
   return {
     async read(accountId) {
       const text = await readFile(join(folder, `${accountId}.json`), "utf8").catch((error: unknown) => {
-        if (hasErrorCode(error, "ENOENT")) return null;
+        if (Error.isError(error) && "code" in error && error.code === "ENOENT") return null;
         throw new Problem("service_unavailable", { cause: error });
       });
       try {
@@ -71,7 +70,7 @@ function createFolderSource(path: string): BillingSource {
 }
 
 /**
- * The newest invoice first, whatever order they came in. @throws Error for anything but a {@link
+ * Parses a record, and sorts its invoices newest first. @throws Error for anything but a {@link
  * BillingRecord}
  */
 function parseRecord(text: string): BillingRecord {
@@ -88,7 +87,7 @@ async function readTextWithLimit(response: Response): Promise<string> {
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxResponseBytes) throw new Error("the billing system answered too much");
+    if (size > maxResponseBytes) throw new Error("the response of the billing system is too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -33,7 +33,7 @@ describe("GET /user/billing", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("is the free plan and no invoices, with what is used, for whom the operator's system does not know", async () => {
+  it("returns the free plan, no invoices and the usage for an account unknown to the operator", async () => {
     const { body } = await readBilling(service, await service.signIn());
     expect(body).toEqual({
       plan: "free",
@@ -42,7 +42,7 @@ describe("GET /user/billing", () => {
     });
   });
 
-  it("is what stands in the account's file, the newest invoice first", async () => {
+  it("returns the account's file, newest invoice first", async () => {
     const [person, otherUser] = [await service.signIn(), await service.signIn()];
     await writeFile(join(folder, `${person.userId}.json`), JSON.stringify(record));
     expect((await readBilling(service, person)).body).toMatchObject({
@@ -59,15 +59,15 @@ describe("GET /user/billing", () => {
       JSON.stringify({ ...record, invoices: [{ ...record.invoices[0], href: "javascript:alert(1)" }] }),
     ],
     ["an amount in words", JSON.stringify({ ...record, invoices: [{ ...record.invoices[0], amount: "twelve" }] })],
-    ["a member that nobody knows", JSON.stringify({ ...record, card: "4111" })],
-  ])("passes nothing on of a record with %s", async (_, text) => {
+    ["an unknown member", JSON.stringify({ ...record, card: "4111" })],
+  ])("returns no data from a record with %s", async (_, text) => {
     const person = await service.signIn();
     await writeFile(join(folder, `${person.userId}.json`), text);
     expect(await readBilling(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
   });
 });
 
-describe("an operator's billing system over HTTP", () => {
+describe("a billing system over HTTP", () => {
   const responses = new Map<string, { status: number; text: string }>();
   const authorizations: (string | undefined)[] = [];
   let server: Server;
@@ -94,7 +94,7 @@ describe("an operator's billing system over HTTP", () => {
     });
   });
 
-  it("is asked for the account alone, with the token, and 404 is the free plan", async () => {
+  it("is called with only the account's id and the token; 404 means the free plan", async () => {
     const person = await service.signIn();
     expect((await readBilling(service, person)).body).toMatchObject({ plan: "free", invoices: [] });
     responses.set(`/accounts/${person.userId}`, { status: 200, text: JSON.stringify(record) });
@@ -106,10 +106,10 @@ describe("an operator's billing system over HTTP", () => {
     ["fails", { status: 500, text: "" }],
     ["sends elsewhere", { status: 302, text: "" }],
     ["answers without end", { status: 200, text: JSON.stringify({ ...record, plan: "x".repeat(600 * 1024) }) }],
-  ])("is unavailable when it %s, and the token stays out of the log", async (_, billingResponse) => {
+  ])("is reported unavailable when it %s, without the token in the log", async (_, billingResponse) => {
     const person = await service.signIn();
     responses.set(`/accounts/${person.userId}`, billingResponse);
     expect(await readBilling(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
-    expect(service.log()).not.toContain("a token of the operator");
+    expect(service.readLog()).not.toContain("a token of the operator");
   });
 });

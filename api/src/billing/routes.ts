@@ -15,7 +15,7 @@ export const billingRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.get(
     "/user/billing",
-    { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateLimitRules.billing] } },
+    { schema: billingSchemas.read, config: { access: "signed_in", rateLimits: [rateLimitRules.billing] } },
     async (request) => {
       const scope = requireActor(request);
       const [countedAccount, record] = await Promise.all([readAccount(scope, now()), source.read(scope.accountId)]);

@@ -1,10 +1,7 @@
 import { openDatabase, type Db } from "../db/database.ts";
 import { describeError } from "../http/logging.ts";
 
-/**
- * What the operator typed is wrong; the message says it in one line, `exitCode` in sysexits.h's
- * words.
- */
+/** An operator's usage error, with a one-line message and an exit code from sysexits.h. */
 export class CommandError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number) {
@@ -14,8 +11,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs a command of the operator with the arguments behind its name, and prints what `command`
- * answers. It asks for DATABASE_URL alone.
+ * Runs an operator's command with the arguments after its name and prints its result. Needs only
+ * DATABASE_URL.
  */
 export function runCommand(name: string, command: (db: Db, args: readonly string[]) => Promise<string>): void {
   runOnDatabase(name, command).then(
@@ -36,7 +33,7 @@ async function runOnDatabase(
 ): Promise<string> {
   const url = process.env["DATABASE_URL"];
   if (url === undefined) throw new CommandError(`${name}: DATABASE_URL is missing`, 78);
-  // an idle connection that is lost is no news here
+  // a lost idle connection needs no message here
   const database = openDatabase({ url, timeoutSeconds: 10 }, () => undefined);
   try {
     return await command(database.db, process.argv.slice(2));

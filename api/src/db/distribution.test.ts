@@ -7,7 +7,7 @@ import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import { directoryTables } from "../testing/account-scoping.ts";
 import * as schema from "./schema.ts";
 
-/** The tables of the schema, with the columns of their primary keys. */
+/** Primary key columns by table. */
 const primaryKeysByTable = new Map(
   Object.values(schema)
     .filter((exportedValue) => is(exportedValue, PgTable))
@@ -22,18 +22,28 @@ const primaryKeysByTable = new Map(
 );
 
 const operationsDoc = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
+const referenceTables = [...operationsDoc.matchAll(/^select create_reference_table\('(\w+)'\);$/gm)].map(
+  ([, table = ""]) => table,
+);
 const placements = [
   ...operationsDoc.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm),
 ].map(([, table = "", column = "", colocatedWith = ""]) => ({ table, column, colocatedWith }));
 
 describe("the statements of docs/operations.md that distribute the database", () => {
-  it("name every table of the schema once, accounts first", () => {
+  it("names every table of the schema once, accounts first", () => {
     expect(primaryKeysByTable.size).toBeGreaterThan(20);
-    expect(placements.map(({ table }) => table).toSorted()).toEqual([...primaryKeysByTable.keys()].toSorted());
+    expect([...placements.map(({ table }) => table), ...referenceTables].toSorted()).toEqual(
+      [...primaryKeysByTable.keys()].toSorted(),
+    );
     expect(placements[0]?.table).toBe("accounts");
   });
 
-  it("place each by a column of its primary key: an account's rows with the account, a directory by its own key", () => {
+  it("copies only directories to every machine, among them what each sign-in reads", () => {
+    expect(referenceTables).toContain("identities");
+    for (const table of referenceTables) expect(directoryTables).toContain(table);
+  });
+
+  it("distributes each table by a column of its primary key: account tables by account, directories by their own key", () => {
     for (const { table, column, colocatedWith } of placements) {
       expect(primaryKeysByTable.get(table)).toContain(column);
       if (directoryTables.includes(table) || table === "accounts")

@@ -1,28 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What the database did to a piece of work that was not the work's own fault. */
+/** Faults of the database, not of the statement. */
 export const DatabaseFault = {
   /**
-   * The connection ended under it: what was not committed is undone; what was being committed may
-   * have been done.
+   * The connection ended: uncommitted work was rolled back, a commit under way may have succeeded.
    */
   lost: "lost",
-  /** No connection is to be had. */
+  /** No connection is available. */
   unreachable: "unreachable",
-  /**
-   * It was undone because it could not be put in order with others (serialization failure,
-   * deadlock).
-   */
+  /** Rolled back on a serialization failure or deadlock. */
   conflict: "conflict",
-  /** It took longer than a statement, a lock or an answer may. */
+  /** A statement, lock or response exceeded its timeout. */
   timeout: "timeout",
 } as const;
 export type DatabaseFault = (typeof DatabaseFault)[keyof typeof DatabaseFault];
 
-/**
- * By SQLSTATE (PostgreSQL, appendix A), the system's error code, or its class, the first two
- * letters.
- */
+/** By SQLSTATE (PostgreSQL, appendix A), its class (two characters), or the system's error code. */
 const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
   "40001": "conflict", // serialization_failure
   "40P01": "conflict", // deadlock_detected
@@ -32,8 +25,8 @@ const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
   "25P03": "lost", // idle_in_transaction_session_timeout
   "25P04": "lost", // transaction_timeout
   "57P03": "unreachable", // cannot_connect_now
-  "25006": "unreachable", // read_only_sql_transaction: a standby, in the middle of a failover
-  "3D000": "unreachable", // invalid_catalog_name: the database is not there
+  "25006": "unreachable", // read_only_sql_transaction: a standby during failover
+  "3D000": "unreachable", // invalid_catalog_name: the database does not exist
   "08001": "unreachable", // sqlclient_unable_to_establish_sqlconnection
   "08004": "unreachable", // sqlserver_rejected_establishment_of_sqlconnection
   "57014": "timeout", // query_canceled: statement_timeout
@@ -50,7 +43,7 @@ const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
   ETIMEDOUT: "unreachable",
 };
 
-/** What pg says without a code. */
+/** Errors of pg without a code. */
 const faultsByMessage: readonly (readonly [RegExp, DatabaseFault])[] = [
   [
     /^Cannot use a pool after calling end|^timeout exceeded when trying to connect|^Connection terminated due to connection timeout|^timeout expired/,
@@ -61,13 +54,13 @@ const faultsByMessage: readonly (readonly [RegExp, DatabaseFault])[] = [
 ];
 
 /**
- * The database's fault in an error or in one of its causes (Drizzle wraps the driver's); null when
- * it is something else.
+ * Finds a database fault in an error or its causes (Drizzle wraps the driver's); null for other
+ * errors.
  */
 export function findDatabaseFault(error: unknown): DatabaseFault | null {
   for (const cause of collectCauses(error)) {
     if (!Error.isError(cause)) continue;
-    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+    const code = getCode(cause);
     const fault =
       faultsByCode[code] ??
       faultsByCode[code.slice(0, 2)] ??
@@ -77,13 +70,22 @@ export function findDatabaseFault(error: unknown): DatabaseFault | null {
   return null;
 }
 
+/** Whether a value did not fit its column (SQLSTATE class 22, data exception). */
+export function isDataException(error: unknown): boolean {
+  return collectCauses(error).some((cause) => Error.isError(cause) && /^22[0-9A-Z]{3}$/.test(getCode(cause)));
+}
+
+function getCode(error: Error): string {
+  return "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 const maxAttempts = 4;
 
 /**
- * Runs `operation` again while it fails by a fault that `isRetryable` names: four times at most,
- * with pauses of some ten milliseconds that differ, so that those who met do not meet again.
+ * Retries `operation` on faults that `isRetryable` accepts: four attempts, with random pauses of
+ * some ten milliseconds, so that transactions that collided do not collide again.
  *
- * @throws what the last run threw.
+ * @throws the last attempt's error.
  */
 export async function retryOnFault<T>(
   operation: () => Promise<T>,
@@ -100,7 +102,7 @@ export async function retryOnFault<T>(
   }
 }
 
-/** For work that reads, or that may be done twice. */
+/** Only for work that is safe to repeat. */
 export function retryOnConnectionLoss<T>(operation: () => Promise<T>): Promise<T> {
   return retryOnFault(operation, (fault) => fault === "lost");
 }

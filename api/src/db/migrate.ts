@@ -10,16 +10,15 @@ export const migrationsFolder = fileURLToPath(new URL("migrations", import.meta.
 const migrationLockKey = 7_235_001;
 
 /**
- * Brings the database to this release's schema. Processes that start at once take turns by an
- * advisory lock; the later ones find nothing to do. The lock belongs to the connection, so a killed
- * process gives it back.
+ * Migrates the database to this release's schema. Processes that start together wait for each
+ * other's advisory lock, which the server releases with the connection of a killed process.
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on("error", () => undefined); // the query under way says so
+  client.on("error", () => undefined); // the pending query rejects
   await client.connect();
   try {
-    await client.query("set client_min_messages = warning"); // "already exists, skipping" is no news
+    await client.query("set client_min_messages = warning"); // hides "already exists, skipping"
     await client.query("select pg_advisory_lock($1)", [migrationLockKey]);
     await migrate(drizzle(client), { migrationsFolder: folder });
   } finally {

@@ -1,13 +1,13 @@
 /* oxlint-disable @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unnecessary-type-assertion --
-   the types of drizzle-kit refer to packages that are not installed, so the linter sees none of
-   them; tsc checks the file */
+   drizzle-kit's types import packages that are not installed, so the linter cannot resolve them;
+   tsc checks this file */
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { createTestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase } from "@relicario/tooling/database/test-database";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
@@ -26,7 +26,7 @@ interface Journal {
 const readJournal = async (folder: string): Promise<Journal> =>
   JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
 
-/** The first migrations alone, by a copy of them in an empty folder. */
+/** Applies the first migrations only, from a copy in an empty folder. */
 async function applyFirstMigrations(count: number, url: string, folder: string): Promise<void> {
   await cp(migrationsFolder, folder, { recursive: true });
   const journal = await readJournal(folder);
@@ -56,20 +56,20 @@ const queryRows = async (url: string, text: string): Promise<unknown[]> => {
 };
 
 describe("migrations", () => {
-  it("agree with the schema: nothing is left to generate", async () => {
+  it("match the schema: nothing is left to generate", async () => {
     const snapshot = await readLastSnapshot();
     const currentSchema = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, currentSchema)).toEqual([]);
   });
 
-  it("would not agree with a schema that lacks one of their tables", async () => {
+  it("differ from a schema that lacks one of their tables", async () => {
     const snapshot = await readLastSnapshot();
     const { secrets: _, ...schemaWithoutSecrets } = schema;
     const currentSchema = generateDrizzleJson(schemaWithoutSecrets as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, currentSchema)).not.toEqual([]);
   });
 
-  it("keep what was stored before contents had parts", async () => {
+  it("keep contents stored before uploads were split into parts", async () => {
     const database = await emptyDatabase();
     const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     try {
@@ -98,7 +98,7 @@ describe("migrations", () => {
     }
   });
 
-  it("count everything that was kept before all of it was counted", async () => {
+  it("add sealed data, which earlier releases did not count, to the storage used", async () => {
     const database = await emptyDatabase();
     const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     const [firstId, secondId] = [uuidv7(), uuidv7()];
@@ -133,7 +133,7 @@ describe("migrations", () => {
     }
   });
 
-  it("are applied once when four processes start at once, and change nothing when applied again", async () => {
+  it("run once when four processes start together, and change nothing when run again", async () => {
     const database = await emptyDatabase();
     try {
       const script = `import { migrateDatabase } from ${JSON.stringify(join(__dirname, "migrate.ts"))}; await migrateDatabase(process.env.URL_OF_TEST);`;
@@ -151,7 +151,7 @@ describe("migrations", () => {
     }
   });
 
-  it("begin every primary key of an account's table with the account's id", async () => {
+  it("put account_id first in the primary key of every table that belongs to accounts", async () => {
     const database = await emptyDatabase();
     try {
       await migrateDatabase(database.url);

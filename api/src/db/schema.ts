@@ -15,10 +15,10 @@ import {
 } from "drizzle-orm/pg-core";
 
 /*
- * Every table of an account begins its primary key with the account's id, so that a distributed
- * engine can place an account's rows together. `identities`, `user_names` and `public_ids` are
- * directories that lead to an account, each placed by its own key; `rate_limits` and `measurements`
- * belong to nobody. What a person sealed is text or bytes here, never looked into.
+ * Every table of an account starts its primary key with the account's id, so that a distributed
+ * database can keep an account's rows together. `identities`, `user_names` and `public_ids` are
+ * directories that lead to accounts, with their own keys; `rate_limits` and `measurements` belong
+ * to no account. Sealed documents are opaque text or bytes here.
  */
 
 const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
@@ -31,51 +31,49 @@ export const accounts = pgTable(
     id: uuid("id").primaryKey(),
     vendorId: text("vendor_id").notNull(),
     userName: text("user_name").notNull(),
-    /** The identity provider's name for the person, as of the last token exchange. */
-    username: text("username").notNull(),
+    /** The identity provider's user name at the last token exchange. */
+    providerUsername: text("username").notNull(),
     contactEmail: text("contact_email"),
+    /** The address of the identity provider that was adopted last; null for none. */
+    providerEmail: text("provider_email"),
     contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
     plan: text("plan").notNull().default("free"),
     /**
-     * In which language mails are written: that of the last call that could lead to one. Null until
-     * there was such a call.
+     * Language of mails: the caller's at the last call that could cause one; null before the first.
      */
     language: text("language", { enum: ["en", "es"] }),
     /**
-     * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they
-     * take their place when they start), labels, tickets, the keyring, its states, and what a
-     * change replaced. Advanced in the transaction of each change.
+     * Bytes of all sealed data: contents of all versions, uploads under way at their full size,
+     * labels, tickets, the keyring, its states and former parts. Updated in the transaction of each
+     * change.
      */
     storageUsed: counterColumn("storage_used").notNull().default(0),
-    /**
-     * Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the
-     * list.
-     */
+    /** Incremented with every change of a row in `secrets`: for `since` and the list's ETag. */
     changes: counterColumn("changes").notNull().default(0),
-    /** When a mail last said that something went to the trash. */
+    /** When the last mail about a secret in the trash was queued. */
     trashMailAt: timestampColumn("trash_mail_at"),
-    /** When the first secret is due for a rehearsal, as a device said; null when none is. */
-    rehearsalDueAt: timestampColumn("rehearsal_due_at"),
-    /** For which due time a mail went out: one for each. */
-    rehearsalMailFor: timestampColumn("rehearsal_mail_for"),
-    /** What mails are not sent about (`mailTopics` of the service's calls). */
-    mailsOff: text("mails_off")
+    /** When the next check of a copy is due, as a device reported; null for none. */
+    copyCheckDueAt: timestampColumn("rehearsal_due_at"),
+    /** Due time for which the last reminder was sent: each due time gets one mail. */
+    copyCheckMailFor: timestampColumn("rehearsal_mail_for"),
+    /** Topics without mails (`mailTopics` in shared/api). */
+    mutedMailTopics: text("mails_off")
       .array()
       .notNull()
       .default(sql`'{}'::text[]`),
     telemetryOff: boolean("telemetry_off").notNull().default(false),
     /**
-     * Since when the operator keeps the account closed (users/account-command.ts), or it is being
-     * deleted: it gets no session.
+     * When the account was locked, by the operator (users/account-command.ts) or for its deletion.
+     * A locked account gets no session.
      */
     lockedAt: timestampColumn("locked_at"),
-    /** When it is deleted; null where nobody asked for that. */
+    /** When the account is deleted; null without a request. */
     deletionDueAt: timestampColumn("deletion_due_at"),
     createdAt: timestampColumn("created_at").notNull().defaultNow(),
   },
   (table) => [
     index("accounts_by_rehearsal")
-      .on(table.rehearsalDueAt)
+      .on(table.copyCheckDueAt)
       .where(sql`rehearsal_due_at is not null`),
     index("accounts_by_deletion")
       .on(table.deletionDueAt)
@@ -83,7 +81,7 @@ export const accounts = pgTable(
   ],
 );
 
-/** Account = (vendor, issuer, subject), never e-mail. */
+/** An account is identified by vendor, issuer and subject, never by e-mail. */
 export const identities = pgTable(
   "identities",
   {
@@ -98,20 +96,14 @@ export const identities = pgTable(
   ],
 );
 
-/**
- * Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case
- * (accounts/user-names.ts).
- */
+/** User names in use or released lately. `nameKey`: see accounts/user-names.ts. */
 export const userNames = pgTable(
   "user_names",
   {
     vendorId: text("vendor_id").notNull(),
     nameKey: text("name_key").notNull(),
     accountId: uuid("account_id").notNull(),
-    /**
-     * Since when it rests: nobody but the account that had it may take it. Null while it is
-     * somebody's.
-     */
+    /** When the name was released; from then only that account may take it. Null while in use. */
     releasedAt: timestampColumn("released_at"),
   },
   (table) => [
@@ -123,7 +115,7 @@ export const userNames = pgTable(
 );
 
 /**
- * What strangers hold an id of: the row itself stands with its owner's, under the same id
+ * Ids that people outside the account hold, and the account that owns each
  * (public-ids/directory.ts).
  */
 export const publicIds = pgTable(
@@ -146,30 +138,30 @@ export const sessions = pgTable(
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     /**
-     * The provider's own session, where its token names one: ending one of its product sessions
-     * ends them all.
+     * The provider's session, where the token names one: signing out of one of its product sessions
+     * revokes all of them.
      */
-    providerSession: text("provider_session"),
-    /**
-     * Browser and system, and the address without its end, as of the exchange; null where they are
-     * not known.
-     */
+    providerSessionId: text("provider_session"),
+    /** Browser and system, and the shortened IP address, at the exchange; null if unknown. */
     device: text("device"),
     address: text("address"),
-    /** When the person signed in at the provider; null where it does not say. */
+    /** When the person signed in at the provider; null if unknown. */
     signedInAt: timestampColumn("signed_in_at"),
     createdAt: timestampColumn("created_at").notNull().defaultNow(),
     expiresAt: timestampColumn("expires_at").notNull(),
     revokedAt: timestampColumn("revoked_at"),
     /**
-     * When another session of the account ended it: the provider's session counts again only from a
-     * sign-in after that.
+     * When the provider last confirmed the person, by the database's clock: with the access token,
+     * or when it was asked (sessions/person-check.ts).
      */
-    closedAt: timestampColumn("closed_at"),
+    personCheckedAt: timestampColumn("person_checked_at").notNull().defaultNow(),
+    /** When a process began to ask the provider; null when none does. */
+    personCheckStartedAt: timestampColumn("person_check_started_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
-    index("sessions_by_provider").on(table.accountId, table.providerSession),
+    index("sessions_by_provider").on(table.providerSessionId, table.accountId),
+    index("sessions_by_end").on(table.expiresAt),
   ],
 );
 
@@ -181,26 +173,28 @@ export const secrets = pgTable(
     version: integer("version").notNull(),
     favorite: boolean("favorite").notNull().default(false),
     label: text("label").notNull(),
-    /** Bytes of the sealed content of the current version. */
+    /** Bytes of the current version's sealed content. */
     size: counterColumn("size").notNull(),
     createdAt: timestampColumn("created_at").notNull(),
     updatedAt: timestampColumn("updated_at").notNull(),
     deletedAt: timestampColumn("deleted_at"),
+    /** When the author key confirmed it: the 30 days begin. Null again after a restore. */
+    trashConfirmedAt: timestampColumn("trash_confirmed_at"),
     /**
-     * When it was said that the content will be dropped, and when it was. Both null again when the
-     * secret leaves the trash.
+     * When the mail about the coming removal of the content was queued, and when the content was
+     * removed. Both null again after a restore.
      */
     dropWarnedAt: timestampColumn("drop_warned_at"),
     droppedAt: timestampColumn("dropped_at"),
-    /** `accounts.changes` when this row last changed. */
-    change: counterColumn("change").notNull(),
+    /** Value of `accounts.changes` at the row's last change. */
+    changeNumber: counterColumn("change").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
-    index("secrets_by_change").on(table.accountId, table.change),
+    index("secrets_by_change").on(table.accountId, table.changeNumber),
     index("secrets_in_trash")
-      .on(table.deletedAt)
-      .where(sql`${table.deletedAt} is not null and ${table.droppedAt} is null`),
+      .on(table.trashConfirmedAt)
+      .where(sql`${table.trashConfirmedAt} is not null and ${table.droppedAt} is null`),
     check("version_begins_at_1", sql`${table.version} >= 1`),
   ],
 );
@@ -211,25 +205,25 @@ export const secretVersions = pgTable(
     accountId: uuid("account_id").notNull(),
     secretId: uuid("secret_id").notNull(),
     version: integer("version").notNull(),
-    /** Null once it was dropped. */
+    /** Null once dropped. */
     ticket: bytea("ticket"),
-    /** Of the ticket as it was last. */
+    /** Of the last ticket. */
     ticketSha256: bytea("ticket_sha256").notNull(),
     contentSha256: bytea("content_sha256").notNull(),
     size: counterColumn("size").notNull(),
-    /** Bytes of each of its objects but the last, which has the rest. */
+    /** Bytes of each object but the last. */
     partSize: counterColumn("part_size").notNull(),
     createdAt: timestampColumn("created_at").notNull(),
     /**
-     * When content and ticket went. The row stays as long as the secret: labels commit to the
-     * digest of every version.
+     * When content and ticket were dropped. The row stays as long as the secret: labels commit to
+     * the digest of every version.
      */
     droppedAt: timestampColumn("dropped_at"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
 );
 
-/** The objects that are a version's sealed content, in order; `part` begins at 1. */
+/** The objects of a version's sealed content; `part` starts at 1. */
 export const versionObjects = pgTable(
   "version_objects",
   {
@@ -238,18 +232,14 @@ export const versionObjects = pgTable(
     version: integer("version").notNull(),
     part: integer("part").notNull(),
     objectKey: text("object_key").notNull(),
-    /**
-     * Of its bytes. Null for a part of a content that was kept before digests were. Its size
-     * follows from the version's.
-     */
+    /** Of the object's bytes; null for parts older than this column. */
     sha256: bytea("sha256"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version, table.part] })],
 );
 
 /**
- * Contents on their way, and for a day those that were published, so that a repeated last call gets
- * its answer.
+ * Uploads under way. Published ones stay for a day, so that a repeated finish gets its response.
  */
 export const uploads = pgTable(
   "uploads",
@@ -262,9 +252,9 @@ export const uploads = pgTable(
     size: counterColumn("size").notNull(),
     partSize: counterColumn("part_size").notNull(),
     expiresAt: timestampColumn("expires_at").notNull(),
-    /** Of the whole content, once all parts were there and were read through. */
+    /** Of the whole content, once all parts were received and read. */
     contentSha256: bytea("content_sha256"),
-    /** What was published, and by which call; null until then. */
+    /** The published version and the call that published it; null before. */
     publishedVersion: integer("published_version"),
     publishedStateRev: counterColumn("published_state_rev"),
     publishedCallSha256: bytea("published_call_sha256"),
@@ -272,7 +262,7 @@ export const uploads = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("uploads_by_end").on(table.expiresAt)],
 );
 
-/** Of uploads, and of answers, by the id of either. */
+/** Parts of uploads and answers; `uploadId` is the id of either. */
 export const uploadParts = pgTable(
   "upload_parts",
   {
@@ -286,8 +276,8 @@ export const uploadParts = pgTable(
 );
 
 /**
- * One for each link, and for each person that something was shared with. It shows one version of a
- * secret, whose content stays where it is.
+ * A row for each link, and for each recipient of a share. It refers to one version, whose content
+ * is not copied.
  */
 export const shares = pgTable(
   "shares",
@@ -297,17 +287,17 @@ export const shares = pgTable(
     secretId: uuid("secret_id").notNull(),
     version: integer("version").notNull(),
     audience: text("audience", { enum: ["public", "signed_in", "person"] }).notNull(),
-    /** Of a person's share. */
+    /** Set for a share with a person. */
     recipientId: uuid("recipient_id"),
-    /** Null once the share is over for good. */
+    /** Null once the share ended for good. */
     ticket: bytea("ticket"),
     ticketSha256: bytea("ticket_sha256").notNull(),
-    /** Of a link. */
+    /** Set for a link. */
     linkAuthSha256: bytea("link_auth_sha256"),
     passAuthSha256: bytea("pass_auth_sha256"),
-    password: boolean("password").notNull(),
-    picture: boolean("picture").notNull(),
-    /** Goes with the ticket. */
+    hasPassword: boolean("password").notNull(),
+    hasPicture: boolean("picture").notNull(),
+    /** Dropped with the ticket. */
     shareHelper: bytea("share_helper"),
     expiresAt: timestampColumn("expires_at").notNull(),
     /** Null: no limit. */
@@ -317,23 +307,26 @@ export const shares = pgTable(
     notify: boolean("notify").notNull(),
     createdAt: timestampColumn("created_at").notNull(),
     lastOpenedAt: timestampColumn("last_opened_at"),
-    /** When a mail said that it ends soon. */
-    endMailAt: timestampColumn("end_mail_at"),
+    /** When the mail about the coming expiry was queued. */
+    expiryMailAt: timestampColumn("end_mail_at"),
     revokedAt: timestampColumn("revoked_at"),
-    /** When the secret or its version went. */
+    /** When the secret or its version was removed. */
     endedAt: timestampColumn("ended_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId] }),
-    index("shares_of_secret").on(table.accountId, table.secretId),
+    index("shares_of_secret").on(table.accountId, table.secretId, table.createdAt, table.shareId),
     index("shares_with_ticket")
       .on(table.expiresAt)
       .where(sql`ticket is not null`),
+    index("shares_without_ticket")
+      .on(table.expiresAt)
+      .where(sql`ticket is null`),
   ],
 );
 
 /**
- * One claimed view each, for as long as its opening may be repeated. Stands with the share's owner.
+ * A claimed view, kept as long as its `claim_id` may repeat the call. Belongs to the share's owner.
  */
 export const shareClaims = pgTable(
   "share_claims",
@@ -341,10 +334,10 @@ export const shareClaims = pgTable(
     accountId: uuid("account_id").notNull(),
     shareId: text("share_id").notNull(),
     claimId: text("claim_id").notNull(),
-    /** Null for nobody who is signed in. */
-    openedBy: uuid("opened_by"),
+    /** Null for an anonymous visitor. */
+    openedByAccountId: uuid("opened_by"),
     claimedAt: timestampColumn("claimed_at").notNull(),
-    /** When it was claimed, or last downloaded from. */
+    /** When the view was claimed or last downloaded from. */
     usedAt: timestampColumn("used_at").notNull().defaultNow(),
   },
   (table) => [
@@ -354,7 +347,7 @@ export const shareClaims = pgTable(
 );
 
 /**
- * What somebody was given by others, or opened by a link for signed-in people. Stands with the
+ * Shares that a person received, or opened by a link for signed-in people. Belongs to the
  * recipient.
  */
 export const shareRecipients = pgTable(
@@ -362,18 +355,19 @@ export const shareRecipients = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     shareId: text("share_id").notNull(),
-    /** The account that holds the share. */
+    /** The share's account. */
     ownerId: uuid("owner_id").notNull(),
     addedAt: timestampColumn("added_at").notNull(),
     openedAt: timestampColumn("opened_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId] }),
-    index("share_recipients_by_time").on(table.accountId, table.addedAt),
+    index("share_recipients_by_time").on(table.accountId, table.addedAt, table.shareId),
+    index("share_recipients_by_age").on(table.addedAt),
   ],
 );
 
-/** What people told the operator of a share. Stands with the share's owner. */
+/** Reports of shares to the operator. Belongs to the share's owner. */
 export const shareReports = pgTable(
   "share_reports",
   {
@@ -387,7 +381,7 @@ export const shareReports = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.id] })],
 );
 
-/** What people told the operator of the portal. */
+/** Feedback to the operator. */
 export const feedback = pgTable(
   "feedback",
   {
@@ -403,13 +397,13 @@ export const feedback = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("feedback_by_time").on(table.createdAt)],
 );
 
-/** Somebody is asked for a secret. */
+/** Requests for secrets. */
 export const requests = pgTable(
   "requests",
   {
     accountId: uuid("account_id").notNull(),
     requestId: text("request_id").notNull(),
-    /** Null once the request is over for good. */
+    /** Null once the request ended for good. */
     document: text("document"),
     linkAuthSha256: bytea("link_auth_sha256").notNull(),
     maxSize: counterColumn("max_size").notNull(),
@@ -419,27 +413,26 @@ export const requests = pgTable(
     revokedAt: timestampColumn("revoked_at"),
     providedAt: timestampColumn("provided_at"),
     collectedAt: timestampColumn("collected_at"),
-    /**
-     * The answer that was finished first, and its ticket; null before, and once its content went.
-     */
+    /** The first finished answer and its ticket; null before, and once the content was dropped. */
     answerId: uuid("answer_id"),
     ticket: bytea("ticket"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.requestId] }),
+    index("requests_by_time").on(table.accountId, table.createdAt, table.requestId),
     index("requests_collected")
       .on(table.collectedAt)
       .where(sql`answer_id is not null`),
     index("requests_with_document")
       .on(table.expiresAt)
       .where(sql`document is not null`),
+    index("requests_without_content")
+      .on(table.expiresAt)
+      .where(sql`document is null and answer_id is null`),
   ],
 );
 
-/**
- * Contents on their way to a request, and the one that came. Their parts stand among those of
- * uploads.
- */
+/** Answers under way to a request, and the finished one. Their parts are in `upload_parts`. */
 export const answers = pgTable(
   "answers",
   {
@@ -448,11 +441,11 @@ export const answers = pgTable(
     requestId: text("request_id").notNull(),
     size: counterColumn("size").notNull(),
     partSize: counterColumn("part_size").notNull(),
-    /** Null for the one that came: it stays with its request. */
+    /** Null for the finished one: it stays with its request. */
     expiresAt: timestampColumn("expires_at"),
-    /** Of the whole content, once all parts were there and were read through. */
+    /** Of the whole content, once all parts were received and read. */
     contentSha256: bytea("content_sha256"),
-    /** SHA-256 of the call that finished it; null until then. */
+    /** SHA-256 of the finishing call; null before. */
     finishSha256: bytea("finish_sha256"),
   },
   (table) => [
@@ -462,13 +455,17 @@ export const answers = pgTable(
   ],
 );
 
-/** Ids that went for good: `purged` of the list, and never to be used again. */
+/** Ids of purged secrets: `purged` of the list. They cannot be used again. */
 export const purgedSecrets = pgTable(
   "purged_secrets",
-  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), change: counterColumn("change").notNull() },
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    changeNumber: counterColumn("change").notNull(),
+  },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
-    index("purged_secrets_by_change").on(table.accountId, table.change),
+    index("purged_secrets_by_change").on(table.accountId, table.changeNumber),
   ],
 );
 
@@ -479,18 +476,18 @@ export const keyrings = pgTable("keyrings", {
   state: text("state").notNull(),
   book: text("book").notNull(),
   shares: text("shares").notNull(),
-  /** Null until the first one. */
+  /** Null before the first request. */
   requests: text("requests"),
-  /** JCS of the statement, as it was signed. */
+  /** JCS of the signed statement. */
   keyStatement: text("key_statement").notNull(),
   /**
-   * SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers
-   * as the first time.
+   * SHA-256 of the JCS of the last keyring change, `sig` included: a repetition gets the first
+   * response.
    */
   lastChangeSha256: bytea("last_change_sha256").notNull(),
   /**
-   * SHA-256 of what came with it in the call (see keyring/apply-change.ts), and the secret that it
-   * was about.
+   * SHA-256 of the other members of that call (keyring/apply-change.ts), and the secret that it
+   * wrote.
    */
   lastCallSha256: bytea("last_call_sha256").notNull(),
   lastSecretId: uuid("last_secret_id"),
@@ -498,7 +495,7 @@ export const keyrings = pgTable("keyrings", {
   updatedAt: timestampColumn("updated_at").notNull(),
 });
 
-/** Every state is kept, so that a device can follow `previous` from any of them to the newest. */
+/** Every state is kept, so that a device can follow `previous` from any state to the newest. */
 export const keyringStates = pgTable(
   "keyring_states",
   {
@@ -511,7 +508,8 @@ export const keyringStates = pgTable(
 );
 
 /**
- * What a keyring change replaced or removed, for 30 days. `stateRev` is the change that ended it.
+ * Parts that a keyring change replaced or removed, kept for 30 days. `stateRev` is that of the
+ * change.
  */
 export const formerKeyringParts = pgTable(
   "keyring_former",
@@ -519,7 +517,7 @@ export const formerKeyringParts = pgTable(
     accountId: uuid("account_id").notNull(),
     stateRev: counterColumn("state_rev").notNull(),
     part: text("part", { enum: ["book", "shares", "requests", "slot", "image_record"] }).notNull(),
-    /** The opener's or record's id; empty for book, shares and requests. */
+    /** The id of the opener or record; empty for book, shares and requests. */
     partId: text("part_id").notNull(),
     value: bytea("value").notNull(),
     endedAt: timestampColumn("ended_at").notNull(),
@@ -530,10 +528,7 @@ export const formerKeyringParts = pgTable(
   ],
 );
 
-/**
- * Rows sealed anew, which nothing shows until a keyring change switches to them. One of an account
- * at a time.
- */
+/** Re-sealed rows, hidden until a keyring change switches to them. One stage per account. */
 export const stages = pgTable(
   "stages",
   {
@@ -551,19 +546,19 @@ export const stagedRows = pgTable(
     stageId: uuid("stage_id").notNull(),
     secretId: uuid("secret_id").notNull(),
     version: integer("version").notNull(),
-    /** Of the row as it was sent. */
+    /** Of the row as sent. */
     rowSha256: bytea("row_sha256").notNull(),
-    /** Of the present version alone, and the epoch of its header. */
+    /** Of the current version only, with its header's epoch. */
     label: text("label"),
     keyEpoch: counterColumn("key_epoch"),
     ticket: bytea("ticket"),
-    /** Where the content was sealed anew as well. */
+    /** Set where the content was re-sealed too. */
     objectKey: text("object_key"),
     contentSha256: bytea("content_sha256"),
     size: counterColumn("size"),
-    /** Of what the row stands for: when these changed, it was sealed from something old. */
-    beforeLabelSha256: bytea("before_label_sha256"),
-    beforeTicketSha256: bytea("before_ticket_sha256").notNull(),
+    /** Digests of the row that this one replaces: when that row changes, this one is outdated. */
+    baseLabelSha256: bytea("before_label_sha256"),
+    baseTicketSha256: bytea("before_ticket_sha256").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.stageId, table.secretId, table.version] })],
 );
@@ -584,7 +579,7 @@ export const imageRecords = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
-    /** The helper, sealed with RECORD_KEY (see db/record-box.ts). */
+    /** The helper, sealed with RECORD_KEY (db/record-box.ts). */
     sealedHelper: bytea("sealed_helper").notNull(),
     /** The client's time. */
     createdAt: timestampColumn("created_at").notNull(),
@@ -593,9 +588,8 @@ export const imageRecords = pgTable(
 );
 
 /**
- * Who asked to start the account anew, and what came of it: one that has not ended waits until
- * `readyAt`, then it may be begun. An ended one stays for 30 days, and after `begun` what the
- * account had before with it.
+ * Requests to reset the account, and their outcome. A pending one may be completed from `readyAt`
+ * on. An ended one stays for 30 days; so does the data from before a completed reset.
  */
 export const accountResets = pgTable(
   "start_anews",
@@ -605,7 +599,7 @@ export const accountResets = pgTable(
     askedAt: timestampColumn("asked_at").notNull(),
     readyAt: timestampColumn("ready_at").notNull(),
     endedAt: timestampColumn("ended_at"),
-    ending: text("ending", { enum: ["objected", "cancelled", "begun"] }),
+    outcome: text("ending", { enum: ["objected", "cancelled", "begun"] }),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
@@ -615,10 +609,7 @@ export const accountResets = pgTable(
   ],
 );
 
-/**
- * Secrets of an account from before it was started anew: their versions and objects stay where they
- * are until these rows go.
- */
+/** Secrets from before an account reset: their versions and objects stay as long as these rows. */
 export const archivedSecrets = pgTable(
   "secrets_set_aside",
   {
@@ -627,29 +618,29 @@ export const archivedSecrets = pgTable(
     version: integer("version").notNull(),
     label: text("label").notNull(),
     deletedAt: timestampColumn("deleted_at"),
-    setAsideAt: timestampColumn("set_aside_at").notNull(),
+    archivedAt: timestampColumn("set_aside_at").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
-    index("secrets_set_aside_by_time").on(table.setAsideAt),
+    index("secrets_set_aside_by_time").on(table.archivedAt),
   ],
 );
 
 /**
- * What happened in an account, for its owner to read, for 90 days (activity/record-activity.ts).
- * Nothing that somebody typed or sealed stands in it.
+ * Events of an account that its owner can read, kept for 90 days (activity/record-activity.ts).
+ * They contain nothing that was typed or sealed.
  */
 export const activity = pgTable(
   "activity",
   {
     accountId: uuid("account_id").notNull(),
-    /** UUIDv7: in the order of time. */
+    /** UUIDv7: sorts by time. */
     id: uuid("id").notNull(),
-    /** One of `activityKindsByTopic` of the service's calls. */
+    /** One of `activityKindsByTopic` in shared/api. */
     kind: text("kind").notNull(),
     count: integer("count").notNull().default(1),
     /** The end of a secret's id. */
-    secret: text("secret"),
+    secretIdSuffix: text("secret"),
     device: text("device"),
     address: text("address"),
     at: timestampColumn("at").notNull(),
@@ -657,17 +648,17 @@ export const activity = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("activity_by_time").on(table.at)],
 );
 
-/** Mailboxes between two devices of one account, for minutes; they count against no quota. */
+/** Messages between two devices of an account, kept for minutes; not counted against the quota. */
 export const deviceLinks = pgTable(
   "device_links",
   {
     accountId: uuid("account_id").notNull(),
     linkId: text("link_id").notNull(),
     message: text("message").notNull(),
-    /** The sessions that filled and answered it. */
-    filledBy: uuid("filled_by").notNull(),
+    /** The sessions that wrote message and answer. */
+    filledBySessionId: uuid("filled_by").notNull(),
     answer: text("answer"),
-    answeredBy: uuid("answered_by"),
+    answeredBySessionId: uuid("answered_by"),
     expiresAt: timestampColumn("expires_at").notNull(),
   },
   (table) => [
@@ -676,10 +667,7 @@ export const deviceLinks = pgTable(
   ],
 );
 
-/**
- * Objects that no row refers to: not yet, or not any more. What is due goes
- * (objects/orphaned-objects.ts).
- */
+/** Objects without a row, not yet or no longer; deleted when due (objects/orphaned-objects.ts). */
 export const orphanedObjects = pgTable(
   "loose_objects",
   {
@@ -693,10 +681,7 @@ export const orphanedObjects = pgTable(
   ],
 );
 
-/**
- * Mails that are due; a row goes when its mail was handed over. They are written when they are
- * sent, from what is true then.
- */
+/** Queued mails; a row is deleted once its mail is handed over. Texts are rendered at that time. */
 export const mails = pgTable(
   "mails",
   {
@@ -727,9 +712,9 @@ export const mails = pgTable(
         "deletion_cancelled",
       ],
     }).notNull(),
-    /** Whom it goes to, where that is not the account's verified address. */
+    /** The recipient, if not the account's verified address. */
     address: text("address"),
-    /** The share that was reported. */
+    /** The reported share. */
     shareId: text("share_id"),
     createdAt: timestampColumn("created_at").notNull(),
     dueAt: timestampColumn("due_at").notNull(),
@@ -739,7 +724,7 @@ export const mails = pgTable(
 );
 
 /**
- * The one open question to an account whether an address is its own. The nonce is not kept
+ * The pending validation of an account's contact address. The nonce is derived, not stored
  * (mail/address-nonce.ts).
  */
 export const emailValidations = pgTable("email_validations", {
@@ -750,7 +735,7 @@ export const emailValidations = pgTable("email_validations", {
 });
 
 /**
- * Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest (of an
+ * Calls per fixed window, across processes. `subject` is an account, a keyed digest (of an IP
  * address, a person, a mailbox), or empty.
  */
 export const rateLimits = pgTable(
@@ -768,8 +753,8 @@ export const rateLimits = pgTable(
 );
 
 /**
- * Sums of what pages measured, by day (UTC), and of violations of their policy. Names are known
- * ones or `other`, so that rows are few.
+ * Daily sums (UTC) of pages' measurements and of their CSP violations. Labels are known names or
+ * `other`, which bounds the number of rows.
  */
 export const measurements = pgTable(
   "measurements",
@@ -778,12 +763,12 @@ export const measurements = pgTable(
     day: date("day", { mode: "string" }).notNull(),
     release: text("release").notNull(),
     phase: text("phase").notNull(),
-    /** Path pattern; empty where none is meant. */
+    /** Path pattern; empty if none. */
     route: text("route").notNull(),
-    /** Error code or directive; empty for what went well. */
+    /** Error code or CSP directive; empty for success. */
     code: text("code").notNull(),
     count: counterColumn("count").notNull(),
-    /** How many lay in each class of values (`telemetryBucketBounds` of the service's calls). */
+    /** Number of values per bucket (`telemetryBucketBounds` in shared/api). */
     classes: integer("classes").array().notNull(),
   },
   (table) => [

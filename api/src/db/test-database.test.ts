@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-import { createTestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase } from "@relicario/tooling/database/test-database";
 
 async function connectToFreshDatabase() {
   const database = await createTestDatabase("nothing", () => Promise.resolve());
@@ -11,8 +11,8 @@ async function connectToFreshDatabase() {
   return { database, client, errors };
 }
 
-describe("a test's database", () => {
-  it("is dropped without cutting a connection that is still to be closed", async () => {
+describe("drop of a test database", () => {
+  it("waits for connections that are about to close", async () => {
     const { database, client, errors } = await connectToFreshDatabase();
     const dropPromise = database.drop();
     const findDropStatement = () =>
@@ -23,7 +23,7 @@ describe("a test's database", () => {
     expect(errors).toEqual([]);
   });
 
-  it("is dropped at once where a test wants it cut", async () => {
+  it("cuts connections when told to", async () => {
     const { database, client } = await connectToFreshDatabase();
     await database.forceDrop();
     await expect(client.query("select 1")).rejects.toThrow();

@@ -5,18 +5,18 @@ import type { Pool } from "pg";
 import { findDatabaseFault, retryOnFault } from "./faults.ts";
 
 type Transaction = NodePgDatabase["transaction"];
-/** Inside `db.transaction` only this one is used. */
+/** Statements inside `db.transaction` must use it. */
 export type Tx = Parameters<Parameters<Transaction>[0]>[0];
 
 /**
- * Drizzle's transaction on a connection of the pool, and what it leaves to its caller:
+ * Drizzle's transaction on a connection of the pool, with what Drizzle leaves to its caller:
  *
- * - After a deadlock, a serialization failure or the loss of its connection the work is run again,
- *   from its beginning: it may touch nothing but rows. Where the connection was lost after COMMIT
- *   was sent it is not: it may have taken place.
- * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes
- *   back to the pool.
- * - What went wrong first is thrown, not what a ROLLBACK said after it.
+ * - After a deadlock, a serialization failure or a lost connection the work runs again from its
+ *   start, so it may change only rows. It does not run again when the connection was lost after
+ *   COMMIT was sent: the commit may have succeeded.
+ * - A connection that was lost or does not respond is closed and never returns to the pool, also
+ *   when BEGIN fails.
+ * - Throws the first error, not that of the ROLLBACK after it.
  */
 export async function runTransaction<T>(
   pool: Pool,
@@ -43,7 +43,7 @@ export async function runTransaction<T>(
             return result;
           } catch (error) {
             firstFailure.error = error;
-            if (isUnusable(error)) release(error); // else the ROLLBACK would wait for it as well
+            if (isUnusable(error)) release(error); // otherwise the ROLLBACK would wait for it too
             throw error;
           }
         }, transactionConfig);
@@ -58,7 +58,7 @@ export async function runTransaction<T>(
   );
 }
 
-/** After these it is not known what the connection is at. */
+/** Faults that leave the connection in an unknown state. */
 function isUnusable(error: unknown): boolean {
   const fault = findDatabaseFault(error);
   return fault === "lost" || fault === "timeout" || fault === "unreachable";

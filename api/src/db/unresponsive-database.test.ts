@@ -2,7 +2,7 @@ import { once } from "node:events";
 
 import { startDatabaseProxy, type DatabaseProxy } from "../testing/database-faults.ts";
 import { createServiceDatabase, startService, type TestService } from "../testing/service.ts";
-import type { TestDatabase } from "@relicario/tooling/database/for-tests";
+import type { TestDatabase } from "@relicario/tooling/database/test-database";
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
@@ -25,18 +25,18 @@ const unavailableResponse = {
   headers: { "retry-after": expect.any(String) as string },
 };
 
-describe("a database that accepts and answers nothing", () => {
-  it("makes the service not ready, and alive; when it answers again the service is ready", async () => {
+describe("with an unresponsive database, the service", () => {
+  it("is alive but not ready, and ready again afterwards", async () => {
     expect((await service.call("GET", "/readyz", null)).status).toBe(200);
     proxy.stall();
     const responses = await Promise.all([1, 2, 3].map(() => service.call("GET", "/readyz", null)));
-    for (const answer of responses) expect(answer).toMatchObject(unavailableResponse);
+    for (const response of responses) expect(response).toMatchObject(unavailableResponse);
     expect((await service.call("GET", "/healthz", null)).status).toBe(200);
     proxy.resume();
     expect((await service.call("GET", "/readyz", null)).status).toBe(200);
   });
 
-  it("has every call answered 503, more than there are connections, and takes none of them for good", async () => {
+  it("answers 503 to more calls than it has connections, and loses none of them", async () => {
     const person = await service.signIn();
     proxy.stall();
     const calls = Array.from({ length: 25 }, () =>
@@ -49,7 +49,7 @@ describe("a database that accepts and answers nothing", () => {
     );
   });
 
-  it("gives back every connection on which a transaction could not begin", async () => {
+  it("returns every connection whose BEGIN failed", async () => {
     const { db } = service.app.services;
     await db.execute("select 1");
     proxy.stall();
@@ -61,7 +61,7 @@ describe("a database that accepts and answers nothing", () => {
     for (let count = 0; count < 3; count++) await db.transaction(() => Promise.resolve());
   });
 
-  it("does not keep the process from stopping: what was answered 503 leaves no connection open", async () => {
+  it("stops, because answered calls leave no connection open", async () => {
     const person = await service.signIn();
     const address = await service.listen();
     proxy.stall();

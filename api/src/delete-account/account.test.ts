@@ -1,6 +1,3 @@
-import { access, readdir } from "node:fs/promises";
-import { join } from "node:path";
-
 import { deletionGraceDays, shareWarningHours } from "@relicario/shared/api";
 import { eq, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
@@ -37,7 +34,7 @@ const readActivityKinds = async (person: Person) =>
     ({ kind }) => kind,
   );
 
-/** Somebody with an address, who keeps something. */
+/** A person with a verified address and a secret. */
 async function createPersonWithSecret(): Promise<{ person: Person; secretId: string; address: string }> {
   const person = await service.signIn();
   const address = `${person.subject}@example.org`;
@@ -54,7 +51,7 @@ const readMailSubjects = async (address: string) =>
   (await readMails(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
 
 describe("DELETE /user/me", () => {
-  it("takes a fresh sign-in, gives 14 days and tells the day by mail", async () => {
+  it("needs a fresh sign-in, sets the deletion for 14 days later, and sends the date by mail", async () => {
     const { person, address } = await createPersonWithSecret();
     expect((await requestDeletion(person)).status).toBe(204);
     const expectedDueAt = new Date(clock.getTime() + deletionGraceDays * 86_400_000);
@@ -76,7 +73,7 @@ describe("DELETE /user/me", () => {
     expect(await readDeletionDueAt(person)).toBeNull();
   });
 
-  it("keeps the day of the first call when it is asked for again", async () => {
+  it("keeps the date of the deletion when the call is repeated", async () => {
     const { person, address } = await createPersonWithSecret();
     await requestDeletion(person);
     const firstDueAt = await readDeletionDueAt(person);
@@ -88,7 +85,7 @@ describe("DELETE /user/me", () => {
 });
 
 describe("POST /user/me/restore", () => {
-  it("calls it off at any time of the grace, by any session", async () => {
+  it("cancels during the whole grace period, from any session", async () => {
     const { person, address } = await createPersonWithSecret();
     await requestDeletion(person);
     advanceDays(deletionGraceDays - 0.001);
@@ -97,32 +94,37 @@ describe("POST /user/me/restore", () => {
     advanceDays(1);
     await service.app.sweep();
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
-    expect(await readMailSubjects(address)).toContain("Tu cuenta de Relicario se conserva");
+    expect(await readMailSubjects(address)).toContain("Tu cuenta de Relicario no se eliminará");
     expect((await readActivityKinds(person))[0]).toBe("deletion_cancelled");
   });
 
-  it("says nothing where nothing was asked for", async () => {
+  it("does nothing without a pending deletion", async () => {
     const { person, address } = await createPersonWithSecret();
     expect((await cancelDeletion(person)).status).toBe(204);
     expect((await readMailSubjects(address)).filter((subject) => subject.includes("conserva"))).toEqual([]);
   });
 });
 
-describe("an account whose time of grace is over", () => {
-  /** Somebody who has something in most tables, and somebody who has not asked for anything. */
+describe("an account after its grace period", () => {
+  /** A person with rows in most tables, and one who did not request deletion. */
   async function createFullAccount() {
     const { person, secretId } = await createPersonWithSecret();
     const otherUser = await createPersonWithSecret();
     const link = await createShare(service, person, secretId);
     await createShare(service, person, secretId, { recipient: otherUser.person.userId });
     await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) });
-    const large = buildLargeContent({ bytes: 100 });
-    const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+    const largeContent = buildLargeContent({ bytes: 100 });
+    const startResponse = await service.call(
+      "POST",
+      "/v2/secrets/secret",
+      person.token,
+      await largeContent.buildStartForm(),
+    );
     await service.call(
       "POST",
       `/v2/secrets/secret/upload/${String(startResponse.body["upload_id"])}`,
       person.token,
-      await large.part(1),
+      await largeContent.buildPartForm(1),
     );
     const request = await createRequest(service, person);
     await sendParts(service, await startAnswer(service, request, 500));
@@ -135,24 +137,18 @@ describe("an account whose time of grace is over", () => {
   const countRows = async (id: string) => {
     const rowCounts = await Promise.all(
       accountTables.map(
-        async ({ table, accountId }) =>
-          [getTableConfig(table).name, await service.app.services.db.$count(table, eq(accountId, id))] as const,
+        async ({ table, accountIdColumn }) =>
+          [getTableConfig(table).name, await service.app.services.db.$count(table, eq(accountIdColumn, id))] as const,
       ),
     );
     return Object.fromEntries(rowCounts.filter(([, rows]) => rows > 0));
   };
-  const countObjects = async (id: string) =>
-    (
-      await access(join(service.objectsFolder, id)).then(
-        () => readdir(join(service.objectsFolder, id), { recursive: true, withFileTypes: true }),
-        () => [],
-      )
-    ).filter((entry) => entry.isFile()).length;
+  const countObjects = async (id: string) => (await service.listObjects(id)).length;
 
-  it("goes with all rows and objects, and nothing of others does", async () => {
+  it("is deleted with all rows and objects, without touching other accounts", async () => {
     const { db } = service.app.services;
-    const { person, other, link } = await createFullAccount();
-    const otherRows = await countRows(other.person.userId);
+    const { person, other: otherAccount, link } = await createFullAccount();
+    const otherRowCounts = await countRows(otherAccount.person.userId);
     expect(Object.keys(await countRows(person.userId)).length).toBeGreaterThan(15);
     expect(await countObjects(person.userId)).toBeGreaterThan(3);
     advanceDays(deletionGraceDays);
@@ -170,12 +166,12 @@ describe("an account whose time of grace is over", () => {
     }
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(401);
     expect((await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).status).toBe(404);
-    const { share_recipients: recipientRows, ...rest } = otherRows;
+    const { share_recipients: recipientRows, ...rest } = otherRowCounts;
     expect(recipientRows).toBe(1);
-    expect(await countRows(other.person.userId)).toEqual(rest);
+    expect(await countRows(otherAccount.person.userId)).toEqual(rest);
   });
 
-  it("begins anew for whoever signs in again, with another id, while the name rests", async () => {
+  it("is a new account with another id for the next sign-in, while its user name stays reserved", async () => {
     const { person } = await createPersonWithSecret();
     await requestDeletion(person);
     advanceDays(deletionGraceDays);
@@ -187,15 +183,15 @@ describe("an account whose time of grace is over", () => {
     expect(name).toMatchObject({ accountId: person.userId, releasedAt: clock });
   });
 
-  it("goes on where a process that was killed between two steps left it", async () => {
+  it("is deleted completely after a process was killed between two steps", async () => {
     const { person } = await createFullAccount();
     advanceDays(deletionGraceDays);
     const { db } = service.app.services;
     await db.update(accounts).set({ lockedAt: clock }).where(eq(accounts.id, person.userId));
     await db.delete(identities).where(eq(identities.accountId, person.userId));
-    for (const { table, accountId } of accountTables.filter((_, index) => index % 2 === 0)) {
+    for (const { table, accountIdColumn } of accountTables.filter((_, index) => index % 2 === 0)) {
       if (getTableConfig(table).columns.every(({ name }) => name !== "object_key"))
-        await db.delete(table).where(eq(accountId, person.userId));
+        await db.delete(table).where(eq(accountIdColumn, person.userId));
     }
     await service.app.sweep();
     expect(await countRows(person.userId)).toEqual({});
@@ -203,7 +199,7 @@ describe("an account whose time of grace is over", () => {
     expect(await db.$count(accounts, eq(accounts.id, person.userId))).toBe(0);
   });
 
-  it("loses its rows in every table of the schema that begins with an account", () => {
+  it("is deleted from every table of the schema whose primary key begins with an account", () => {
     const tableNames = Object.values(schema).flatMap((table) =>
       is(table, PgTable) ? [getTableConfig(table).name] : [],
     );
@@ -222,10 +218,10 @@ describe("an account whose time of grace is over", () => {
   });
 });
 
-describe("a share that ends soon", () => {
-  const subject = "Something you shared in Relicario ends tomorrow";
+describe("the mail about an expiring share", () => {
+  const subject = "Something you share in Relicario expires tomorrow";
 
-  it("is told once, a day before", async () => {
+  it("is sent once, a day before", async () => {
     const { person, secretId, address } = await createPersonWithSecret();
     await createShare(service, person, secretId);
     await createShare(service, person, secretId);
@@ -238,7 +234,7 @@ describe("a share that ends soon", () => {
     expect((await readMailSubjects(address)).filter((candidate) => candidate === subject)).toHaveLength(1);
   });
 
-  it("is not told where it was revoked, or its owner wants no such mail", async () => {
+  it("is not sent for a revoked share, or when its owner turned it off", async () => {
     const [firstUser, secondUser] = [await createPersonWithSecret(), await createPersonWithSecret()];
     const link = await createShare(service, firstUser.person, firstUser.secretId);
     await service.call("DELETE", `/share/${link.shareId}`, firstUser.person.token);

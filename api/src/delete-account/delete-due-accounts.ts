@@ -1,7 +1,7 @@
-import { and, eq, gt, inArray, is, isNotNull, lte, sql } from "drizzle-orm";
+import { and, eq, inArray, is, isNotNull, lte, sql } from "drizzle-orm";
 import { getTableConfig, PgTable, type PgColumn } from "drizzle-orm/pg-core";
 
-import { lockAccount } from "../accounts/lock-account.ts";
+import { lockedTransaction } from "../accounts/lock-account.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Services } from "../services/services.ts";
 import * as schema from "../db/schema.ts";
@@ -17,36 +17,39 @@ import {
   userNames,
 } from "../db/schema.ts";
 import { orphanObjects } from "../objects/orphaned-objects.ts";
-import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
+import { forEachDue, repeatBatches, type SweepContext } from "../resource/sweep-context.ts";
 
 /*
- * [Note: Deleting an account] Step by step, each a transaction, so that a killed process leaves an
+ * [Note: Deleting an account] Each step is a transaction, so that a killed process leaves an
  * account that is still due:
  *
- * 1. The account is closed, its sessions end, its identity leads nowhere any more: whoever signs in
- *    again begins anew. From here on nobody can call it off.
- * 2. What others were given of it leaves their lists; its public ids go, and its shares and
- *    requests with them.
- * 3. Its rows go, table by table. Objects that they refer to become orphaned with them
- *    ([Note: Objects and rows]).
- * 4. Last, with what calls that were under way may have left, the account's own row. Orphaned
- *    objects go by themselves.
+ * 1. The account is locked, its sessions are revoked, its identity is deleted: a new sign-in
+ *    creates a new account. The deletion can no longer be cancelled.
+ * 2. Shares of the account leave their recipients' lists; its public ids are deleted, which hides
+ *    its shares and requests.
+ * 3. Its rows are deleted, table by table; their objects become orphaned ([Note: Objects and
+ *    rows]).
+ * 4. Last, rows that calls under way left behind, and the account's own row. Orphaned objects are
+ *    collected later.
  */
 
 const rowsPerBatch = 1_000;
 
 interface AccountTable {
   readonly table: PgTable;
-  readonly accountId: PgColumn;
-  /** Of its primary key; empty where that is the account alone. */
-  readonly keyColumns: readonly PgColumn[];
-  /** What its rows refer to. */
-  readonly objectKey: PgColumn | undefined;
+  readonly accountIdColumn: PgColumn;
+  /**
+   * Columns of the primary key, the account's id first; empty where the key is only the account's
+   * id.
+   */
+  readonly primaryKeyColumns: readonly PgColumn[];
+  /** The column with object keys. */
+  readonly objectKeyColumn: PgColumn | undefined;
 }
 
 /**
- * Every table of the schema whose rows are an account's. Orphaned objects stay until they are
- * collected.
+ * All tables of the schema that belong to accounts, except orphaned objects, which stay until they
+ * are collected.
  */
 export const accountTables: readonly AccountTable[] = Object.values(schema).flatMap((table) => {
   if (!is(table, PgTable) || table === schema.orphanedObjects) return [];
@@ -58,43 +61,32 @@ export const accountTables: readonly AccountTable[] = Object.values(schema).flat
     ? [
         {
           table,
-          accountId: accountIdColumn,
-          keyColumns: primaryKeyColumns,
-          objectKey: columns.find(({ name }) => name === "object_key"),
+          accountIdColumn,
+          primaryKeyColumns,
+          objectKeyColumn: columns.find(({ name }) => name === "object_key"),
         },
       ]
     : [];
 });
 
-/** Accounts whose time of grace is over. */
+/** Deletes accounts after their grace period. */
 export function deleteDueAccounts({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const isDue = and(isNotNull(accounts.deletionDueAt), lte(accounts.deletionDueAt, context.now));
-  return forEachItem<{ id: string }>(
-    context,
-    (last, pageSize) =>
-      db
-        .select({ id: accounts.id })
-        .from(accounts)
-        .where(last === null ? isDue : and(isDue, gt(accounts.id, last.id)))
-        .orderBy(accounts.id)
-        .limit(pageSize),
-    async ({ id }) => {
-      if (!(await closeAccount(db, id, context.now))) return;
-      await removeFromRecipientLists(db, id);
-      await repeatUntilBatchNotFull(context, () => deletePublicIdBatch(db, id));
-      for (const table of accountTables)
-        await repeatUntilBatchNotFull(context, () =>
-          db.transaction((tx) => deleteRowBatch(tx, table, id, context.now)),
-        );
-      if (!context.signal.aborted) await db.transaction((tx) => deleteAccountRow(tx, id, context.now));
-    },
-  );
+  const dueCondition = and(isNotNull(accounts.deletionDueAt), lte(accounts.deletionDueAt, context.now));
+  return forEachDue(db, context, { id: accounts.id }, dueCondition, async ({ id }) => {
+    if (!(await closeAccount(db, id, context.now))) return;
+    await removeFromRecipientLists(db, id);
+    await repeatBatches(context, rowsPerBatch, () => deletePublicIdBatch(db, id));
+    for (const table of accountTables)
+      await repeatBatches(context, rowsPerBatch, () =>
+        db.transaction((tx) => deleteRowBatch(tx, table, id, context.now)),
+      );
+    if (!context.signal.aborted) await lockedTransaction(db, id, (tx) => deleteAccountRow(tx, id, context.now));
+  });
 }
 
-/** @returns false when it was called off meanwhile. */
+/** Locks the account. @returns false when the deletion was cancelled meanwhile */
 function closeAccount(db: Db, accountId: string, now: Date): Promise<boolean> {
-  return db.transaction(async (tx) => {
-    await lockAccount(tx, accountId);
+  return lockedTransaction(db, accountId, async (tx) => {
     const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
     if (account?.deletionDueAt == null || account.deletionDueAt > now) return false;
     await tx
@@ -113,16 +105,16 @@ function closeAccount(db: Db, accountId: string, now: Date): Promise<boolean> {
   });
 }
 
-/** What it shared with others is in their lists, each with its own account. */
+/** Deletes entries of the account's shares from the lists of their recipients. */
 async function removeFromRecipientLists(db: Db, accountId: string): Promise<void> {
   const recipientIdsQuery = db
     .selectDistinct({ recipientId: shares.recipientId })
     .from(shares)
     .where(and(eq(shares.accountId, accountId), isNotNull(shares.recipientId)));
   const visitorIdsQuery = db
-    .selectDistinct({ recipientId: shareClaims.openedBy })
+    .selectDistinct({ recipientId: shareClaims.openedByAccountId })
     .from(shareClaims)
-    .where(and(eq(shareClaims.accountId, accountId), isNotNull(shareClaims.openedBy)));
+    .where(and(eq(shareClaims.accountId, accountId), isNotNull(shareClaims.openedByAccountId)));
   for (const { recipientId } of [...(await recipientIdsQuery), ...(await visitorIdsQuery)]) {
     if (recipientId !== null)
       await db
@@ -140,41 +132,36 @@ async function deletePublicIdBatch(db: Db, accountId: string): Promise<number> {
   return (await db.delete(publicIds).where(inArray(publicIds.publicId, batch))).rowCount ?? 0;
 }
 
-/** Rows of one table, and what they refer to becomes orphaned. @returns how many went. */
+/** Deletes rows of one table and orphans their objects. @returns how many */
 async function deleteRowBatch(
   tx: Tx,
-  { table, accountId, keyColumns, objectKey }: AccountTable,
+  { table, accountIdColumn, primaryKeyColumns, objectKeyColumn }: AccountTable,
   dueAccountId: string,
   now: Date,
 ): Promise<number> {
-  const belongsToAccount = eq(accountId, dueAccountId);
-  const columns = sql.join([...keyColumns], sql`, `);
-  const deleted = await tx
+  const accountCondition = eq(accountIdColumn, dueAccountId);
+  const columns = sql.join([...primaryKeyColumns], sql`, `);
+  const deletedRows = await tx
     .delete(table)
     .where(
-      keyColumns.length === 0
-        ? belongsToAccount
+      primaryKeyColumns.length === 0
+        ? accountCondition
         : and(
-            belongsToAccount,
-            sql`(${columns}) in (select ${columns} from ${table} where ${belongsToAccount} limit ${rowsPerBatch})`,
+            accountCondition,
+            sql`(${columns}) in (select ${columns} from ${table} where ${accountCondition} limit ${rowsPerBatch})`,
           ),
     )
-    .returning({ objectKey: sql<string | null>`${objectKey ?? sql`null`}` });
+    .returning({ objectKey: sql<string | null>`${objectKeyColumn ?? sql`null`}` });
   await orphanObjects(
     tx,
     dueAccountId,
-    deleted.flatMap((row) => row.objectKey ?? []),
+    deletedRows.flatMap((row) => row.objectKey ?? []),
     now,
   );
-  return deleted.length;
+  return deletedRows.length;
 }
 
 async function deleteAccountRow(tx: Tx, accountId: string, now: Date): Promise<void> {
-  await lockAccount(tx, accountId);
   for (const table of accountTables) while ((await deleteRowBatch(tx, table, accountId, now)) === rowsPerBatch);
   await tx.delete(accounts).where(eq(accounts.id, accountId));
-}
-
-async function repeatUntilBatchNotFull({ signal }: SweepContext, deleteBatch: () => Promise<number>): Promise<void> {
-  while ((await deleteBatch()) === rowsPerBatch && !signal.aborted);
 }

@@ -3,15 +3,15 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const accountSchemas = {
-  remove: {
-    summary: "Deletes the account in 14 days; takes a sign-in that is not 5 minutes old",
+  requestDeletion: {
+    summary: "Deletes the account in 14 days; needs a sign-in within the last 5 minutes",
     response: buildResponseSchemas(
-      z.undefined().describe("asked for; `deletion_due_at` of the account says when"),
+      z.undefined().describe("requested; `deletion_due_at` of the account says when"),
       204,
     ),
   },
-  restore: {
-    summary: "Calls the deletion off",
-    response: buildResponseSchemas(z.undefined().describe("called off, or not asked for"), 204),
+  cancelDeletion: {
+    summary: "Cancels the deletion",
+    response: buildResponseSchemas(z.undefined().describe("cancelled, or not requested"), 204),
   },
 };

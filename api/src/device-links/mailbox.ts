@@ -11,9 +11,9 @@ import { isSameSignIn, requireOtherSignIn } from "./policy.ts";
 import { insertLink, requireLink, writeAnswer, type LinkWithSignIns } from "./queries.ts";
 
 /**
- * Filled once; the same once more from the same sign-in answers as the first time.
+ * Writes the message once; a repeated call of the same sign-in gets the first response.
  *
- * @returns when it ends
+ * @returns when the device link expires
  * @throws Problem `id_taken`.
  */
 export function fillLink(services: Services, scope: Actor, linkId: string, message: string): Promise<Date> {
@@ -24,17 +24,23 @@ export function fillLink(services: Services, scope: Actor, linkId: string, messa
       return existing.link.expiresAt;
     const expiresAt = new Date(now.getTime() + deviceLinkLifetimeMinutes * 60_000);
     await registerPublicId(tx, { publicId: linkId, kind: "mailbox", accountId: scope.accountId });
-    await insertLink(tx, { accountId: scope.accountId, linkId, message, filledBy: scope.sessionId, expiresAt });
+    await insertLink(tx, {
+      accountId: scope.accountId,
+      linkId,
+      message,
+      filledBySessionId: scope.sessionId,
+      expiresAt,
+    });
     return expiresAt;
   });
 }
 
 /**
- * Answered once, by another sign-in of the account, which is told to its owner by mail.
+ * Writes the answer once, from another sign-in of the account, and notifies its owner by mail.
  *
- * @returns when the mailbox ends
- * @throws Problem `not_found`, `forbidden` for the one that filled it, `conflict` when another
- *   answer is there.
+ * @returns when the device link expires
+ * @throws Problem `not_found`, `forbidden` for the sign-in that wrote the message, `conflict` when
+ *   there is another answer.
  */
 export function answerLink(
   services: Services,
@@ -48,7 +54,7 @@ export function answerLink(
     const { link, filledBy, caller } = await requireLink(tx, scope, linkId, now);
     requireOtherSignIn(filledBy, caller);
     if (link.answer === answer) return link.expiresAt;
-    if (link.answer !== null) throw new Problem("conflict", { detail: "the mailbox was answered already" });
+    if (link.answer !== null) throw new Problem("conflict", { detail: "the device link is answered already" });
     await writeAnswer(tx, link, answer, scope.sessionId);
     await services.mailer.queue(tx, scope.accountId, "device_linked", { now, language });
     await recordActivity(tx, scope.accountId, [{ kind: "device_linked" }], now);

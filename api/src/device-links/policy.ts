@@ -1,26 +1,28 @@
 import { Problem } from "../http/problem.ts";
 
 /**
- * A session, with the provider's own where its token names one. A renewed token is another session
- * from the same sign-in.
+ * A session, with the provider's where its token names one: a renewed token is another session of
+ * the same sign-in.
  */
 export interface SignIn {
-  readonly id: string;
-  readonly providerSession: string | null;
+  readonly sessionId: string;
+  readonly providerSessionId: string | null;
 }
 
 export function isSameSignIn(left: SignIn, right: SignIn): boolean {
-  return left.id === right.id || (left.providerSession !== null && left.providerSession === right.providerSession);
+  return (
+    left.sessionId === right.sessionId ||
+    (left.providerSessionId !== null && left.providerSessionId === right.providerSessionId)
+  );
 }
 
-/** What was asked is for others than who asked. @throws Problem `forbidden`. */
+/** Requires another sign-in than the message's writer's. @throws Problem `forbidden`. */
 export function requireOtherSignIn(filledBy: SignIn, caller: SignIn): void {
-  if (isSameSignIn(filledBy, caller))
-    throw new Problem("forbidden", { detail: "this session filled the mailbox; another one answers it" });
+  if (isSameSignIn(filledBy, caller)) throw new Problem("forbidden", { detail: "another sign-in must answer" });
 }
 
-/** The answer is for who asked. @throws Problem `forbidden`. */
+/** Requires the sign-in that wrote the message. @throws Problem `forbidden`. */
 export function requireSameSignIn(filledBy: SignIn, caller: SignIn): void {
   if (!isSameSignIn(filledBy, caller))
-    throw new Problem("forbidden", { detail: "the answer is for the session that filled the mailbox" });
+    throw new Problem("forbidden", { detail: "the answer is for the sign-in that wrote the message" });
 }

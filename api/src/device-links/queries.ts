@@ -10,7 +10,7 @@ import type { SignIn } from "./policy.ts";
 
 export type DeviceLinkRow = typeof deviceLinks.$inferSelect;
 
-/** A mailbox whose time is not over, and the sessions of who filled it and who asks for it now. */
+/** A device link that has not expired, with the sign-ins of its writer and of the caller. */
 export interface LinkWithSignIns {
   readonly link: DeviceLinkRow;
   readonly filledBy: SignIn;
@@ -30,12 +30,12 @@ export async function requireLink(
     .where(and(eq(deviceLinks.accountId, accountId), eq(deviceLinks.linkId, linkId), gt(deviceLinks.expiresAt, now)));
   if (link === undefined) throw new Problem("not_found");
   const sessionRows = await db
-    .select({ id: sessions.id, providerSession: sessions.providerSession })
+    .select({ sessionId: sessions.id, providerSessionId: sessions.providerSessionId })
     .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), inArray(sessions.id, [link.filledBy, sessionId])));
+    .where(and(eq(sessions.accountId, accountId), inArray(sessions.id, [link.filledBySessionId, sessionId])));
   const findSignIn = (id: string): SignIn =>
-    sessionRows.find((session) => session.id === id) ?? { id, providerSession: null };
-  return { link, filledBy: findSignIn(link.filledBy), caller: findSignIn(sessionId) };
+    sessionRows.find((row) => row.sessionId === id) ?? { sessionId: id, providerSessionId: null };
+  return { link, filledBy: findSignIn(link.filledBySessionId), caller: findSignIn(sessionId) };
 }
 
 export async function insertLink(tx: Tx, row: typeof deviceLinks.$inferInsert): Promise<void> {
@@ -46,25 +46,25 @@ export async function writeAnswer(
   tx: Tx,
   { accountId, linkId }: DeviceLinkRow,
   answer: string,
-  answeredBy: string,
+  answeredBySessionId: string,
 ): Promise<void> {
   await tx
     .update(deviceLinks)
-    .set({ answer, answeredBy })
+    .set({ answer, answeredBySessionId })
     .where(and(eq(deviceLinks.accountId, accountId), eq(deviceLinks.linkId, linkId)));
 }
 
-/** Mailboxes whose time is over, with their ids in the directory. */
+/** Deletes expired device links and their public ids. */
 export function deleteExpiredLinks({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, linkId, expiresAt } = deviceLinks;
-  const isDue = lte(expiresAt, context.now);
-  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
+  const dueCondition = lte(expiresAt, context.now);
+  return forEachAccount(db, context, { accountId, dueCondition }, (dueAccountId) =>
     db.transaction(async (tx) => {
-      const deleted = await tx
+      const deletedRows = await tx
         .delete(deviceLinks)
-        .where(and(eq(accountId, dueAccountId), isDue))
+        .where(and(eq(accountId, dueAccountId), dueCondition))
         .returning({ linkId });
-      const ids = deleted.map((link) => link.linkId);
+      const ids = deletedRows.map((link) => link.linkId);
       if (ids.length > 0)
         await tx.delete(publicIds).where(and(inArray(publicIds.publicId, ids), eq(publicIds.kind, "mailbox")));
     }),

@@ -1,3 +1,4 @@
+import { maxDeviceLinkLength } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
@@ -10,18 +11,22 @@ import { presentAnswer, presentLink } from "./present.ts";
 import { requireLink } from "./queries.ts";
 import { deviceLinkSchemas } from "./schema.ts";
 
+/** The longest message as JSON. */
+const maxMessageBodyBytes = maxDeviceLinkLength + 1_024;
+
 const linkPath = "/device-links/:id";
 const answerPath = `${linkPath}/answer`;
 
 export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
-  const readConfig = { access: "signed_in", rates: [rateLimitRules.readDeviceLink] } as const;
+  const readConfig = { access: "signed_in", rateLimits: [rateLimitRules.readDeviceLink] } as const;
 
   app.put(
     linkPath,
     {
       schema: deviceLinkSchemas.fill,
-      config: { access: "signed_in", rates: [rateLimitRules.fillDeviceLink], idempotent: true },
+      bodyLimit: maxMessageBodyBytes,
+      config: { access: "signed_in", rateLimits: [rateLimitRules.fillDeviceLink], idempotent: true },
     },
     async (request) => {
       const expiresAt = await fillLink(services, requireActor(request), request.params.id, request.body.message);
@@ -39,7 +44,8 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
     answerPath,
     {
       schema: deviceLinkSchemas.answer,
-      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+      bodyLimit: maxMessageBodyBytes,
+      config: { access: "signed_in", rateLimits: [rateLimitRules.write], idempotent: true },
     },
     async (request) => {
       const expiresAt = await answerLink(

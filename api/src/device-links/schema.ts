@@ -14,24 +14,24 @@ const params = z.strictObject({ id: DeviceLinkId });
 
 export const deviceLinkSchemas = {
   fill: {
-    summary: "What a new device asks another one of its account for; the mailbox lasts 5 minutes and is filled once",
+    summary: "Writes a new device's message to another one of its account, once; the device link lasts 5 minutes",
     params,
     body: FillDeviceLinkBody,
     response: buildResponseSchemas(FillDeviceLinkResponse),
   },
   read: {
-    summary: "What was asked for, for another session of the account",
+    summary: "The message, for another sign-in of the account",
     params,
     response: buildResponseSchemas(DeviceLink),
   },
   answer: {
-    summary: "Answers it, once, from another session",
+    summary: "Writes the answer, once, from another sign-in",
     params,
     body: AnswerDeviceLinkBody,
     response: buildResponseSchemas(FillDeviceLinkResponse),
   },
   readAnswer: {
-    summary: "The answer, for the session that asked; null while there is none",
+    summary: "The answer, for the sign-in that wrote the message; null before",
     params,
     response: buildResponseSchemas(DeviceLinkAnswer),
   },

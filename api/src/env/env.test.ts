@@ -19,7 +19,7 @@ const getErrorMessage = (environment: Record<string, string | undefined>): strin
 };
 
 describe("parseEnv", () => {
-  it("fills in what the design decides", async () => {
+  it("fills in the specified defaults", async () => {
     const { VENDORS: _, ...rest } = await createVariables();
     expect(parseEnv(rest)).toMatchObject({
       API_HOST: "127.0.0.1",
@@ -33,19 +33,21 @@ describe("parseEnv", () => {
     });
   });
 
-  it("takes an empty METRICS_TOKEN for none, as containers pass on what is not set", async () => {
+  it("treats an empty METRICS_TOKEN as absent, as containers pass it", async () => {
     expect(parseEnv({ ...(await createVariables()), METRICS_TOKEN: "" }).METRICS_TOKEN).toBeUndefined();
   });
 
-  it("takes an empty name for none, as containers pass it on", async () => {
+  it("treats an empty optional variable as absent", async () => {
     const env = parseEnv({
       ...(await createVariables()),
       IDP_ADMIN: "",
+      IDP_EMAIL: "",
       BILLING_URL: "",
       BILLING_TOKEN: "",
       OPERATOR_EMAIL: "",
     });
-    expect([env.IDP_ADMIN, env.BILLING_URL, env.BILLING_TOKEN, env.OPERATOR_EMAIL]).toEqual([
+    expect([env.IDP_ADMIN, env.IDP_EMAIL, env.BILLING_URL, env.BILLING_TOKEN, env.OPERATOR_EMAIL]).toEqual([
+      undefined,
       undefined,
       undefined,
       undefined,
@@ -53,7 +55,7 @@ describe("parseEnv", () => {
     ]);
   });
 
-  it("lists every missing and every wrong name in one line, without a value", async () => {
+  it("lists every missing and invalid variable in one line, without values", async () => {
     const { DATABASE_URL: _, ...rest } = await createVariables();
     const message = getErrorMessage({
       ...rest,
@@ -70,7 +72,12 @@ describe("parseEnv", () => {
 
   it.each([
     ["DATABASE_URL", "mysql://127.0.0.1/x"],
-    ["OBJECTS_URL", "s3://bucket"],
+    ["OBJECTS_URL", "s3://"],
+    ["OBJECTS_URL", "s3://key:secret@bucket"],
+    ["OBJECTS_URL", "s3://bucket?style=other"],
+    ["OBJECTS_URL", "s3://bucket?secret=x"],
+    ["OBJECTS_URL", "s3://bucket?endpoint=ftp://host"],
+    ["OBJECTS_SECOND_URL", "gs://bucket"],
     ["IDP_AUTHORITY", "ftp://localhost"],
     ["VENDORS", "[]"],
     ["VENDORS", '[{"vendor_id":"Not Allowed","name":"x"}]'],
@@ -85,11 +92,14 @@ describe("parseEnv", () => {
     ["STOP_DRAIN_SECONDS", "soon"],
     ["LOG_LEVEL", "loud"],
     ["MAIL_URL", "imap://localhost"],
+    ["MAIL_URL", "smtp://localhost?tls=none"],
+    ["MAIL_URL", "smtp://localhost/folder"],
     ["MAIL_FROM", "nobody"],
     ["TRUSTED_PROXIES", "loopback, gateway"],
     ["TRUSTED_PROXIES", "192.0.2.0/33"],
     ["OPERATOR_EMAIL", "nobody"],
     ["METRICS_TOKEN", "guessable"],
+    ["IDP_EMAIL", "yes"],
     ["IDP_ADMIN", "{broken"],
     ["IDP_ADMIN", '{"kind":"another","url":"https://id.example.org"}'],
     ["IDP_ADMIN", '{"kind":"embedded","url":"http://localhost:3001/realms/x","token":"guessable"}'],

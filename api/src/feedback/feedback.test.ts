@@ -34,24 +34,24 @@ const runFeedbackCommand = async () =>
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")],
       {
-        env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url },
+        env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.serviceUrl },
       },
     )
   ).stdout;
 
 describe("POST /user/feedback", () => {
-  it("keeps what was written, and a mail tells the operator that there is something, not what", async () => {
+  it("stores the message, and mails the operator that there is one, without its text", async () => {
     const person = await service.signIn();
     expect(await sendFeedback(person)).toMatchObject({ status: 204, text: "" });
     expect(await readStoredFeedback(person)).toMatchObject([
       { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" },
     ]);
     const mail = (await readMails(service)).at(-1);
-    expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: someone wrote feedback" });
+    expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: new feedback" });
     expect(mail?.source).not.toContain("quick");
   });
 
-  it("takes it without a rating", async () => {
+  it("accepts a message without a rating", async () => {
     const person = await service.signIn();
     expect((await sendFeedback(person, { ...validFeedback, rating: undefined })).status).toBe(204);
     expect(await readStoredFeedback(person)).toMatchObject([{ rating: null }]);
@@ -75,7 +75,7 @@ describe("POST /user/feedback", () => {
     expect(await readStoredFeedback(person)).toEqual([]);
   });
 
-  it("is limited in an hour", async () => {
+  it("is limited per hour", async () => {
     const [person, otherUser] = [await service.signIn(), await service.signIn()];
     for (let count = 0; count < 10; count++) expect((await sendFeedback(person)).status).toBe(204);
     expect(await sendFeedback(person)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
@@ -83,10 +83,10 @@ describe("POST /user/feedback", () => {
     expect(await readStoredFeedback(person)).toHaveLength(10);
   });
 
-  it("is forgotten after a year, and stands in no log line", async () => {
+  it("is deleted after a year, and never logged", async () => {
     const person = await service.signIn();
     await sendFeedback(person, { ...validFeedback, message: "planted sentinel" });
-    expect(service.log()).not.toContain("planted sentinel");
+    expect(service.readLog()).not.toContain("planted sentinel");
     clock = new Date(clock.getTime() + 364 * 86_400_000);
     await service.app.sweep();
     expect(await readStoredFeedback(person)).toHaveLength(1);
@@ -97,8 +97,8 @@ describe("POST /user/feedback", () => {
 });
 
 describe("the operator's command", () => {
-  it("lists what was written, without control characters", async () => {
-    expect(await runFeedbackCommand()).toBe("feedback: nobody wrote\n");
+  it("prints messages without control characters", async () => {
+    expect(await runFeedbackCommand()).toBe("feedback: no messages\n");
     await sendFeedback(await service.signIn(), { ...validFeedback, message: "red \u001b[31m text" });
     expect(await runFeedbackCommand()).toMatch(
       /^\S+Z 4\/5 \/edit-secret\/:secretId 0\.3\.1 "red \\u001b\[31m text"\n$/,

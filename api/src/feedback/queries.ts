@@ -1,13 +1,12 @@
 import type { FeedbackBody } from "@relicario/shared/api";
-import { and, eq, lte } from "drizzle-orm";
+import { lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Tx } from "../db/database.ts";
 import { feedback } from "../db/schema.ts";
-import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import { deleteDueRows, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 
-/** What people write is not kept for ever. */
 const feedbackRetentionDays = 365;
 
 export async function saveFeedback(
@@ -28,9 +27,7 @@ export async function saveFeedback(
 }
 
 export function deleteExpiredFeedback({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const { accountId, createdAt } = feedback;
-  const isDue = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
-    db.delete(feedback).where(and(eq(accountId, dueAccountId), isDue)),
-  );
+  const { accountId, id, createdAt } = feedback;
+  const dueCondition = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
+  return deleteDueRows(db, context, [accountId, id], dueCondition);
 }

@@ -1,3 +1,4 @@
+import { maxFeedbackLength } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
@@ -7,12 +8,19 @@ import type { Services } from "../services/services.ts";
 import { saveFeedback } from "./queries.ts";
 import { feedbackSchemas } from "./schema.ts";
 
+/** JSON writes a control character in six bytes. */
+const maxFeedbackBodyBytes = 6 * maxFeedbackLength + 1_024;
+
 export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { env, limiter, mailer, now } = services;
 
   app.post(
     "/user/feedback",
-    { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateLimitRules.feedback] } },
+    {
+      schema: feedbackSchemas.send,
+      bodyLimit: maxFeedbackBodyBytes,
+      config: { access: "signed_in", rateLimits: [rateLimitRules.feedback] },
+    },
     async (request, reply) => {
       const { accountId } = requireActor(request);
       const operatorEmail = env.OPERATOR_EMAIL;

@@ -5,8 +5,8 @@ import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const feedbackSchemas = {
   send: {
-    summary: "Tells the operator what somebody thinks of the portal; nothing of a secret belongs into it",
+    summary: "Sends feedback to the operator; it must not contain secrets",
     body: FeedbackBody,
-    response: buildResponseSchemas(z.undefined().describe("it is kept"), 204),
+    response: buildResponseSchemas(z.undefined().describe("stored"), 204),
   },
 };

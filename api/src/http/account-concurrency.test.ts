@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
 import { downloadPath, uploadPath } from "@relicario/shared/api";
@@ -11,9 +12,9 @@ import { buildFinish, buildLargeContent, type LargeContent } from "../testing/up
 import { createAccountConcurrency, maxCallsInFlight, maxDownloadsInFlight } from "./account-concurrency.ts";
 
 let service: TestService;
-let busyAccount: { readonly person: Person; readonly id: string };
+let busyAccount: { readonly person: Person; readonly secretId: string };
 let otherPerson: Person;
-/** Holds the account's row from outside, as a slow call of another process would. */
+/** Locks the account's row from outside, as a slow call of another process would. */
 let lockHolder: Client;
 
 beforeAll(async () => {
@@ -22,7 +23,7 @@ beforeAll(async () => {
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   confirmChange(person, body.keyring);
-  busyAccount = { person, id: body.secret_db_id };
+  busyAccount = { person, secretId: body.secret_db_id };
   otherPerson = secondPerson;
   lockHolder = new Client({ connectionString: service.database.url });
   await lockHolder.connect();
@@ -34,7 +35,7 @@ afterAll(async () => {
 
 const setFavorite = (favorite: boolean): Promise<TestResponse> =>
   service.call("PATCH", "/secrets/favorite", busyAccount.person.token, {
-    body: { secret_db_id: busyAccount.id, favorite },
+    body: { secret_db_id: busyAccount.secretId, favorite },
   });
 
 const withHeldRow = async (task: () => Promise<void>): Promise<void> => {
@@ -47,8 +48,8 @@ const withHeldRow = async (task: () => Promise<void>): Promise<void> => {
   }
 };
 
-describe("calls of one account", () => {
-  it("that wait for its row leave the database to everybody else", async () => {
+describe("concurrent calls of one account", () => {
+  it("leave the database to others while they wait for the account's row", async () => {
     const writes: Promise<TestResponse>[] = [];
     await withHeldRow(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight }, (_, index) => setFavorite(index % 2 === 0)));
@@ -60,7 +61,7 @@ describe("calls of one account", () => {
     expect(new Set((await Promise.all(writes)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it("beyond so many at a time are answered too_many_requests with Retry-After, and only those", async () => {
+  it("are answered too_many_requests with Retry-After beyond the limit", async () => {
     const writes: Promise<TestResponse>[] = [];
     await withHeldRow(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight + 5 }, () => setFavorite(true)));
@@ -76,7 +77,7 @@ describe("calls of one account", () => {
     expect(await setFavorite(false)).toMatchObject({ status: 200 });
   });
 
-  it("give their place back when the caller goes away", async () => {
+  it("free their place when the caller disconnects", async () => {
     const address = await service.listen();
     const abortController = new AbortController();
     await withHeldRow(async () => {
@@ -84,13 +85,13 @@ describe("calls of one account", () => {
         fetch(`${address}/secrets/favorite`, {
           method: "PATCH",
           headers: { authorization: `Bearer ${busyAccount.person.token}`, "content-type": "application/json" },
-          body: JSON.stringify({ secret_db_id: busyAccount.id, favorite: true }),
+          body: JSON.stringify({ secret_db_id: busyAccount.secretId, favorite: true }),
           signal: abortController.signal,
         }).catch(() => null),
       );
-      // More than fit: whoever asks below takes a place for a moment.
+      // Twice the limit, since each call below takes a place for a moment.
       const getMe = async () => {
-        // a refusal asks nobody: whoever asks again at once would keep the others' sockets waiting
+        // a refusal is instant: repeating at once would block the other sockets
         await yieldToEventLoop();
         return service.call("GET", "/user/me", busyAccount.person.token);
       };
@@ -103,22 +104,27 @@ describe("calls of one account", () => {
   });
 });
 
-describe("downloads of one account", () => {
+describe("concurrent downloads of one account", () => {
   let address: string;
-  let large: LargeContent;
+  let largeContent: LargeContent;
   beforeAll(async () => {
     address = await service.listen();
     const { person } = busyAccount;
-    large = buildLargeContent({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
-    const { body: startedUpload } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-    for (const index of large.parts.keys())
+    largeContent = buildLargeContent({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection hold
+    const { body: startedUpload } = await service.call(
+      "POST",
+      "/v2/secrets/secret",
+      person.token,
+      await largeContent.buildStartForm(),
+    );
+    for (const index of largeContent.parts.keys())
       await service.call(
         "POST",
         uploadPath(String(startedUpload["upload_id"])),
         person.token,
-        await large.part(index + 1),
+        await largeContent.buildPartForm(index + 1),
       );
-    const finishBody = buildFinish(person, large);
+    const finishBody = buildFinish(person, largeContent);
     expect(
       await service.call("PUT", uploadPath(String(startedUpload["upload_id"])), person.token, { body: finishBody }),
     ).toMatchObject({ status: 200 });
@@ -130,11 +136,11 @@ describe("downloads of one account", () => {
     fetch(`${address}${downloadPath}`, {
       method: "POST",
       headers: { authorization: `Bearer ${busyAccount.person.token}`, "content-type": "application/json" },
-      body: JSON.stringify({ secret_db_id: large.id }),
+      body: JSON.stringify({ secret_db_id: largeContent.id }),
       ...(signal === undefined ? {} : { signal }),
     });
 
-  it("are so many at a time, one that is run again being one, and the next is answered too_many_requests until one has ended", async () => {
+  it("are limited, count once when run again, and are answered too_many_requests until one has ended", async () => {
     const abortController = new AbortController();
     jest
       .spyOn(service.app.services.objects, "read")
@@ -147,10 +153,10 @@ describe("downloads of one account", () => {
     abortController.abort();
     let lastDownload = await download();
     while (lastDownload.status === 429) lastDownload = await download();
-    expect(Buffer.from(await lastDownload.arrayBuffer()).equals(large.content)).toBe(true);
+    expect(Buffer.from(await lastDownload.arrayBuffer()).equals(largeContent.content)).toBe(true);
   });
 
-  it("close what they read, though their caller left before it was opened", async () => {
+  it("close the stored object when the caller disconnected before it was opened", async () => {
     const abortController = new AbortController();
     const { objects } = service.app.services;
     const originalRead = objects.read.bind(objects);
@@ -164,32 +170,51 @@ describe("downloads of one account", () => {
         return stream;
       });
     });
-    service.app.http.server.once("request", (_call, answer: ServerResponse) =>
-      answer.once("close", () => service.app.http.server.emit("left")),
+    service.app.http.server.once("request", (_call, response: ServerResponse) =>
+      response.once("close", () => service.app.http.server.emit("left")),
     );
     await expect(download(abortController.signal)).rejects.toThrow("aborted");
     await streamClosed;
   });
 });
 
-describe("inTurn", () => {
-  it("lets one go after the other, also after one that failed, and accounts beside each other", async () => {
-    const { runExclusive } = createAccountConcurrency();
+describe("admitCall", () => {
+  it("adds one listener to a response, and counts no call whose caller has left", () => {
+    const { admitCall, admitDownload } = createAccountConcurrency();
+    const createResponse = () => new ServerResponse(new IncomingMessage(new Socket()));
+    const response = createResponse();
+    const listenersBefore = response.listenerCount("close");
+    admitCall("account", response);
+    admitDownload("account", response);
+    expect(response.listenerCount("close") - listenersBefore).toBe(2);
+    for (let call = 0; call <= maxCallsInFlight; call += 1) {
+      const leftResponse = createResponse();
+      const socket = new Socket();
+      leftResponse.assignSocket(socket);
+      socket.emit("close");
+      admitCall("account", leftResponse);
+    }
+  });
+});
+
+describe("runWriteExclusive", () => {
+  it("runs tasks of a key one after another, also after a failure, and those of other keys concurrently", async () => {
+    const { runWriteExclusive } = createAccountConcurrency();
     const completedTasks: string[] = [];
     let openGate = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       openGate = resolve;
     });
-    const firstTask = runExclusive("one", async () => {
+    const firstTask = runWriteExclusive("one", async () => {
       await gate;
       completedTasks.push("first");
       throw new Error("it failed");
     });
-    const secondTask = runExclusive("one", async () => {
+    const secondTask = runWriteExclusive("one", async () => {
       completedTasks.push("second");
       return 2;
     });
-    await runExclusive("two", async () => {
+    await runWriteExclusive("two", async () => {
       completedTasks.push("other");
     });
     openGate();

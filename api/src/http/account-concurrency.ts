@@ -1,47 +1,48 @@
 import type { ServerResponse } from "node:http";
-import { finished } from "node:stream";
 
 import { Problem } from "./problem.ts";
 import { createKeyedLock, type KeyedLock } from "./keyed-lock.ts";
 
 /**
- * Of one account at a time, in each process. A browser makes six; this is enough for several tabs
- * and devices.
+ * Maximum calls of one account in flight in this process. Enough for several tabs and devices: each
+ * makes at most six calls at a time.
  */
 export const maxCallsInFlight = 32;
 
 /**
- * Downloads among them: each reads ahead, and checks what it reads. A browser takes one at a time.
+ * Maximum downloads of one account in flight in this process; each also counts as a call. A
+ * download is costly, because it reads ahead and verifies. A browser makes one at a time.
  */
 export const maxDownloadsInFlight = 6;
 
 /**
- * What one account may have under way in this process, so that it cannot take what all accounts
- * share. The database holds the account's row anyway; here its calls wait without a connection.
+ * Limits on one account's concurrent work in this process, so that it cannot exhaust shared
+ * resources. A call that waits here holds no database connection; a call that waits for the lock
+ * of the account's row holds one.
  */
 export interface AccountConcurrency {
   /**
-   * Counts one call until its answer has gone out or its caller went away. @throws Problem
-   * `too_many_requests` with `Retry-After`.
+   * Counts a call until its response is sent or its connection closed. @throws Problem
+   * `too_many_requests` with `Retry-After`
    */
-  trackCall(accountId: string, response: ServerResponse): void;
-  /** Counts a download as well. @throws Problem `too_many_requests` with `Retry-After`. */
-  trackDownload(accountId: string, response: ServerResponse): void;
+  admitCall(accountId: string, response: ServerResponse): void;
+  /** Counts a download in addition. @throws Problem `too_many_requests` with `Retry-After` */
+  admitDownload(accountId: string, response: ServerResponse): void;
   /**
-   * By account: what it writes goes one after the other. No more wait than calls are in flight, and
-   * those whose caller went away.
+   * Runs an account's writes one after another. The queue holds at most the account's calls in
+   * flight, and calls whose caller has disconnected.
    */
-  readonly runExclusive: KeyedLock;
-  /** Pages of its list likewise: each may be a megabyte. */
-  readonly runPageExclusive: KeyedLock;
+  readonly runWriteExclusive: KeyedLock;
+  /** Reads pages of an account's list one after another: a page may be a megabyte. */
+  readonly runListReadExclusive: KeyedLock;
 }
 
 export function createAccountConcurrency(): AccountConcurrency {
   return {
-    trackCall: limitInFlight(maxCallsInFlight),
-    trackDownload: limitInFlight(maxDownloadsInFlight),
-    runExclusive: createKeyedLock(),
-    runPageExclusive: createKeyedLock(),
+    admitCall: limitInFlight(maxCallsInFlight),
+    admitDownload: limitInFlight(maxDownloadsInFlight),
+    runWriteExclusive: createKeyedLock(),
+    runListReadExclusive: createKeyedLock(),
   };
 }
 
@@ -51,10 +52,13 @@ function limitInFlight(max: number): (accountId: string, response: ServerRespons
     const count = countsInFlight.get(accountId) ?? 0;
     if (count >= max) throw new Problem("too_many_requests", { headers: { "retry-after": "1" } });
     countsInFlight.set(accountId, count + 1);
-    finished(response, () => {
+    const release = (): void => {
       const remaining = (countsInFlight.get(accountId) ?? 1) - 1;
       if (remaining === 0) countsInFlight.delete(accountId);
       else countsInFlight.set(accountId, remaining);
-    });
+    };
+    // One listener: `finished` adds two, and with those of Fastify Node warns of a leak above ten.
+    if (response.closed) release();
+    else response.once("close", release);
   };
 }

@@ -8,7 +8,7 @@ import { enforceBodyTimeout } from "./body-timeout.ts";
 let app: FastifyInstance;
 let requestReached: Promise<void>;
 beforeEach(async () => {
-  // Only our own timers stand still; sockets and promises go on.
+  // Fakes only the service's timers; sockets and promises are real.
   jest.useFakeTimers({
     doNotFake: [
       "Date",
@@ -40,8 +40,8 @@ afterEach(async () => {
 });
 
 /**
- * Sends half of a body, lets `seconds` pass, then sends the rest. @returns what came back, nothing
- * when it was closed.
+ * Sends half of a body, advances the timers by `seconds`, then sends the rest. @returns the
+ * response, empty when the connection was closed
  */
 const sendSlowly = async (path: string, seconds: number): Promise<string> => {
   const { port } = new URL(app.listeningOrigin);
@@ -61,8 +61,8 @@ const sendSlowly = async (path: string, seconds: number): Promise<string> => {
   return receivedText;
 };
 
-describe("endSlowRequests", () => {
-  it("closes a connection whose body is not there after a minute", async () => {
+describe("enforceBodyTimeout", () => {
+  it("closes a connection whose body takes more than a minute", async () => {
     expect(await sendSlowly("/usual", 61)).toBe("");
   });
 
@@ -70,11 +70,11 @@ describe("endSlowRequests", () => {
     expect(await sendSlowly("/usual", 59)).toContain("whole");
   });
 
-  it("waits longer where a route asks for it", async () => {
+  it("waits longer on routes with a longer timeout", async () => {
     expect(await sendSlowly("/patient", 599)).toContain("whole");
   });
 
-  it("closes it there as well in the end", async () => {
+  it("closes the connection on routes with a longer timeout after that timeout", async () => {
     expect(await sendSlowly("/patient", 601)).toBe("");
   });
 });

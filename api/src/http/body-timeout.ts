@@ -2,13 +2,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** 350 KB take half a minute on a slow phone. */
 const defaultBodyTimeoutSeconds = 60;
-/** The longest that any route may ask for; Node ends what takes longer, headers included. */
+/** The longest body timeout of any route; Node closes slower requests, headers included. */
 export const maxBodyTimeoutSeconds = 30 * 60;
 
-/**
- * Whoever sends a body too slowly holds a connection for nothing: it is closed when the route's
- * time is over.
- */
+/** Closes connections whose body takes longer than the route's timeout. */
 export function enforceBodyTimeout(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const { raw } = request;
@@ -24,7 +21,6 @@ export function enforceBodyTimeout(app: FastifyInstance): void {
   });
 }
 
-/** How long the body of this call may take to arrive. */
 export function getBodyTimeoutSeconds(request: FastifyRequest): number {
   return Math.min(request.routeOptions.config.bodyTimeoutSeconds ?? defaultBodyTimeoutSeconds, maxBodyTimeoutSeconds);
 }

@@ -3,13 +3,14 @@ import fc from "fast-check";
 import { buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
 import { buildRequest, buildShare } from "../testing/sharing.ts";
+import { rateLimitNames } from "./rate-limits.ts";
 
 let service: TestService;
 let person: Person;
 let secretId: string;
 beforeAll(async () => {
   service = await startService({
-    RATE_LIMITS: JSON.stringify({ report: 100_000, fill_device_link: 100_000, start_answer: 100_000 }),
+    RATE_LIMITS: JSON.stringify(Object.fromEntries(rateLimitNames.map((name) => [name, 100_000]))),
   });
   person = await service.signIn();
   const { body } = buildSecret(person);
@@ -21,6 +22,7 @@ afterAll(() => service.stop());
 
 const routesWithBody: readonly (readonly [Method, string])[] = [
   ["POST", "/auth/token?app_vendor_id=relicario"],
+  ["POST", "/auth/backchannel-logout"],
   ["POST", "/secrets/store"],
   ["POST", "/secrets/store/get-secret"],
   ["PATCH", "/secrets/favorite"],
@@ -51,10 +53,7 @@ const routesWithBody: readonly (readonly [Method, string])[] = [
   ["PUT", "/requests/answer/019a9e2c-7c1e-7abc-8def-0123456789ab"],
 ];
 
-/**
- * A real call with one member, anywhere in it, replaced by anything of another type, which is never
- * right by chance.
- */
+/** A valid body with any one member replaced by a value of another type, which is never valid. */
 const buildDamagedBody = (build: () => object) =>
   fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
     const body = structuredClone(build()) as unknown;
@@ -78,9 +77,9 @@ const buildDamagedBody = (build: () => object) =>
 
 const refusalStatuses = [400, 401, 404, 409, 413, 415, 422];
 
-describe("whatever is sent", () => {
+describe("arbitrary input", () => {
   it.each(routesWithBody)(
-    "%s %s answers any JSON with a problem that has a code, never with a fault of its own",
+    "%s %s answers arbitrary JSON with a problem document, never with an internal error",
     async (method, path) => {
       await fc.assert(
         fc.asyncProperty(fc.jsonValue(), async (body) => {
@@ -88,9 +87,9 @@ describe("whatever is sent", () => {
             body: JSON.stringify(body),
             headers: { "content-type": "application/json" },
           });
-          // An empty object changes nothing of an account, which is no fault.
+          // An empty object is valid and changes nothing.
           if (path === "/user/me" && JSON.stringify(body) === "{}") return;
-          // A list is taken, and what is no report in it counts for nothing.
+          // A list is valid; entries that are not reports are ignored.
           if (path === "/reports/csp" && Array.isArray(body)) {
             expect(response.status).toBe(204);
             return;
@@ -107,7 +106,7 @@ describe("whatever is sent", () => {
     ["/secrets/store", () => buildSecret(person).body],
     ["/share", () => buildShare(person, secretId).body],
     ["/requests", () => buildRequest(person).body],
-  ] as const)("a call of %s with one damaged member is refused, and changes nothing", async (path, build) => {
+  ] as const)("%s refuses a body with one damaged member, and changes nothing", async (path, build) => {
     const paths = ["/secrets/store", `/sharelist/${secretId}`, "/requests", "/user/keyring"];
     const readAllStates = () =>
       Promise.all(paths.map(async (readPath) => (await service.call("GET", readPath, person.token)).body));

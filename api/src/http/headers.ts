@@ -1,19 +1,14 @@
 import { answerTokenHeader } from "@relicario/shared/api";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /**
- * Headers of every answer, and CORS for the portal's origin alone (the service may live on another
- * one). Tokens travel in a header, not in cookies, so nothing here lets a foreign page act for
- * somebody.
+ * Sets the headers of every response. CORS allows only the portal's origin, which may differ from
+ * the service's. Tokens are sent in a header, not in cookies, so that a foreign page cannot act for
+ * a user.
  */
 export function setResponseHeaders(app: FastifyInstance, publicOrigin: string): void {
   app.addHook("onRequest", async (request, reply) => {
-    void reply.headers({
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-request-id": request.id,
-      vary: "Origin",
-    });
+    void reply.headers(buildCommonHeaders(request));
     if (request.headers.origin !== publicOrigin) return undefined;
     void reply.headers({
       "access-control-allow-origin": publicOrigin,
@@ -32,3 +27,10 @@ export function setResponseHeaders(app: FastifyInstance, publicOrigin: string): 
       .send();
   });
 }
+
+export const buildCommonHeaders = ({ id }: FastifyRequest) => ({
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-request-id": id,
+  vary: "Origin",
+});

@@ -35,7 +35,7 @@ const expectedRefusal = (reason: string) => ({
 const buildNestedArrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 describe("a JSON body", () => {
-  it("is what it says, whatever stands in its strings", async () => {
+  it("is parsed unchanged, with any content in its strings", async () => {
     const document = {
       text: `brackets ${buildNestedArrays(40)} {"a":[ and "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", 1, null, { a: [] }],
@@ -45,7 +45,7 @@ describe("a JSON body", () => {
     expect(await send(JSON.stringify(document, null, 2))).toEqual({ status: 200, body: { got: document } });
   });
 
-  it("is the same in pieces of any size", async () => {
+  it("is parsed equally in chunks of any size", async () => {
     const document = {
       text: `é ${buildNestedArrays(40)} "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", "😀", null, { a: [] }],
@@ -66,25 +66,25 @@ describe("a JSON body", () => {
     ).toMatchObject(expectedRefusal("too_deep"));
   });
 
-  it("of the greatest depth and the most values is taken", async () => {
+  it("is accepted up to the limits of depth and values", async () => {
     expect((await send(buildNestedArrays(maxJsonDepth))).status).toBe(200);
     expect((await send(JSON.stringify(Array.from({ length: maxJsonValues }, () => 1)))).status).toBe(200);
   });
 
-  it("is refused when it is deeper, however deep", async () => {
+  it("is refused when nested deeper than the limit", async () => {
     for (const depth of [maxJsonDepth + 1, 1_400_000])
       expect(await send(buildNestedArrays(depth))).toMatchObject(expectedRefusal("too_deep"));
     expect(await send('{"a":'.repeat(400_000))).toMatchObject(expectedRefusal("too_deep"));
   });
 
-  it("is refused when it has more values", async () => {
+  it("is refused with more values than the limit", async () => {
     expect(await send(JSON.stringify(Array.from({ length: maxJsonValues + 1 }, () => 1)))).toMatchObject(
       expectedRefusal("too_many_values"),
     );
     expect(await send(`[${"[],".repeat(maxJsonValues)}1]`)).toMatchObject(expectedRefusal("too_many_values"));
   });
 
-  it("is refused before the rest of it came, on a connection that goes on", async () => {
+  it("is refused before the whole body has arrived, and the connection stays usable", async () => {
     await app.listen({ port: 0, host: "127.0.0.1" });
     const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
     const receivedChunks: string[] = [];
@@ -102,7 +102,7 @@ describe("a JSON body", () => {
     socket.destroy();
   });
 
-  it("that is broken is broken as before", async () => {
+  it("gets the usual error when the JSON is invalid", async () => {
     for (const text of ['"', '"\\', "[", "]]]]", "{]", "", '{"__proto__":1}'])
       expect((await send(text)).status).toBe(400);
   });

@@ -5,11 +5,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
 /**
- * Levels of arrays and objects: the deepest call, a batch of secrets with a keyring change, has
- * six.
+ * Nesting of arrays and objects. The deepest call, a batch of secrets with a keyring change, has
+ * six levels.
  */
 export const maxJsonDepth = 16;
-/** A keyring change that removes as much as it may has a hundred thousand. */
+/** The largest keyring change, one that purges the most secrets, has a hundred thousand values. */
 export const maxJsonValues = 150_000;
 
 const smallBodyBytes = 16 * 1024;
@@ -17,9 +17,9 @@ const smallBodyBytes = 16 * 1024;
 const jsonMediaType = /^application\/json\b/i;
 
 /**
- * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused at the first
- * byte that is too much, and what is left of them is dropped as it comes. A body of three megabytes
- * of brackets takes a second to parse, and the stack of whoever looks at it.
+ * Rejects JSON bodies that are nested too deeply or have too many values, at the first byte beyond
+ * the limit; the rest of the body is discarded. Three megabytes of brackets would take a second to
+ * parse and overflow the stack of recursive code.
  */
 export function limitJsonShape(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _reply, payload, done) => {
@@ -40,8 +40,8 @@ export function limitJsonShape(app: FastifyInstance): void {
 }
 
 /**
- * Whether its length was announced and is small: then it is looked at whole, which costs less than
- * a stream.
+ * Whether the declared length is so small that checking the body in one piece is cheaper than as a
+ * stream.
  */
 function isSmallBody({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBodyBytes;
@@ -65,8 +65,8 @@ class ShapeCheckStream extends Transform {
 }
 
 /**
- * Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's
- * affair. Bytes of UTF-8 above 0x7f are none of these.
+ * Counts brackets and commas outside strings in one pass. Does not validate JSON: the parser does.
+ * Bytes above 0x7f are part of UTF-8 characters, never one of those.
  */
 class JsonShapeChecker {
   #depth = 0;
@@ -75,7 +75,7 @@ class JsonShapeChecker {
   /** Whether the next byte of a string is escaped. */
   #escaped = false;
 
-  /** What is wrong with the body so far, the next piece included. */
+  /** Checks the next chunk. @returns the violation of the body so far */
   findViolation(chunk: Buffer): "too_deep" | "too_many_values" | null {
     for (let index = 0; index < chunk.length; index++) {
       if (this.#inString) index = this.#findStringEnd(chunk, index);
@@ -91,7 +91,7 @@ class JsonShapeChecker {
     return null;
   }
 
-  /** Where the string ends that goes on at `start`: at a quote, or behind the piece. */
+  /** @returns the index of the quote that ends the string at `start`, or the chunk's length */
   #findStringEnd(chunk: Buffer, start: number): number {
     let position = start;
     if (this.#escaped) {
@@ -105,7 +105,7 @@ class JsonShapeChecker {
   }
 }
 
-/** Backslashes without a gap between `start` and `end`, counted from the end. */
+/** Counts consecutive backslashes directly before `end`, not before `start`. */
 function countBackslashesBefore(chunk: Buffer, start: number, end: number): number {
   let count = 0;
   while (end - 1 - count >= start && chunk[end - 1 - count] === backslash) count++;

@@ -1,15 +1,15 @@
 /**
- * Runs one `task` with a key after the other, in the order in which they came, and those of
- * different keys beside each other.
+ * Runs tasks with the same key one after another, in order of their calls; those of different keys
+ * run concurrently.
  */
 export type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>;
 
-/** Of this process. Rejects with what `task` rejects with; the next one goes on all the same. */
+/** For this process. Rejects as `task` does; later tasks still run. */
 export function createKeyedLock(): KeyedLock {
   const tails = new Map<string, Promise<unknown>>();
   return async (key, task) => {
     const result = (tails.get(key) ?? Promise.resolve()).then(task);
-    // who waits does not care how it went; who asked hears of it below
+    // the next task runs after a failure too; the caller gets the rejection below
     const settledTask = result.catch(() => undefined);
     tails.set(key, settledTask);
     try {

@@ -4,6 +4,7 @@ import { uploadPath } from "@relicario/shared/api";
 import { sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import { metricsToken } from "../testing/metrics.ts";
 import { buildSecret, confirmChange } from "../testing/person.ts";
 import { readMails } from "../testing/outbox.ts";
 import { buildFinish, buildLargeContent, sha256B64u } from "../testing/upload.ts";
@@ -13,10 +14,10 @@ import { answerRequest, createRequest, createShare, createPublicId, buildOpening
 const createSentinel = (): string => randomBytes(12).toString("hex");
 
 describe("the log", () => {
-  it("holds no token, body, query, path or header, whatever is answered", async () => {
-    const service = await startService({ LOG_LEVEL: "debug" });
+  it("contains no token, body, query, path or header, for any response, and neither do the metrics", async () => {
+    const service = await startService({ LOG_LEVEL: "debug", METRICS_TOKEN: metricsToken });
     try {
-      const plantedValues = new Map<string, string>();
+      const plantedValues = new Map([["metrics token", metricsToken]]);
       const plantValue = (name: string, value = createSentinel()): string => {
         plantedValues.set(name, value);
         return value;
@@ -58,24 +59,31 @@ describe("the log", () => {
         person.token,
       );
 
-      const large = buildLargeContent({ bytes: 3_000 });
-      const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+      const largeContent = buildLargeContent({ bytes: 3_000 });
+      const startResponse = await service.call(
+        "POST",
+        "/v2/secrets/secret",
+        person.token,
+        await largeContent.buildStartForm(),
+      );
       const upload = plantValue("upload id", String(startResponse.body["upload_id"]));
-      plantValue("id of an upload's secret", large.id);
-      plantValue("digest of a part", sha256B64u(large.content));
+      plantValue("id of an upload's secret", largeContent.id);
+      plantValue("digest of a part", sha256B64u(largeContent.content));
       await service.call(
         "POST",
         uploadPath(upload),
         person.token,
-        await large.part(1, { sha256: plantValue("wrong digest", sha256B64u(Buffer.from(createSentinel()))) }),
+        await largeContent.buildPartForm(1, {
+          sha256: plantValue("wrong digest", sha256B64u(Buffer.from(createSentinel()))),
+        }),
       );
-      await service.call("POST", uploadPath(upload), person.token, await large.part(1));
-      const finishBody = buildFinish(person, large);
+      await service.call("POST", uploadPath(upload), person.token, await largeContent.buildPartForm(1));
+      const finishBody = buildFinish(person, largeContent);
       plantValue("ticket of an upload", finishBody.ticket);
       await service.call("PUT", uploadPath(upload), person.token, { body: finishBody });
       confirmChange(person, finishBody.keyring);
       await service.call("POST", "/v2/secrets/get-secret", person.token, {
-        body: { secret_db_id: large.id },
+        body: { secret_db_id: largeContent.id },
         headers: { "if-range": plantValue("tag") },
       });
       await service.call("GET", `/secrets/store?since=${plantValue("query")}`, person.token);
@@ -121,7 +129,11 @@ describe("the log", () => {
       }))
         plantValue(`${name} of a request`, value);
       const answer = await answerRequest(service, request, 500);
-      for (const [name, value] of Object.entries({ id: answer.id, token: answer.token, ticket: answer.finish.ticket }))
+      for (const [name, value] of Object.entries({
+        id: answer.id,
+        token: answer.token,
+        ticket: answer.finishBody.ticket,
+      }))
         plantValue(`${name} of an answer`, value);
       await service.call("POST", "/requests/collect", person.token, { body: { request_id: request.requestId } });
       await service.call("GET", `/users/${plantValue("user name", `u${createSentinel()}`)}/key`, person.token);
@@ -142,8 +154,10 @@ describe("the log", () => {
       });
       plantedValues.set("address of the network", "198.51.100.77");
 
-      // Now the database itself complains, and drivers put statements and values into their
-      // messages.
+      await service.call("GET", `/${plantValue("unknown path")}?${plantValue("its query")}`, null);
+      await service.call("GET", `/vendors/${plantValue("part of a path")}`, null);
+
+      // Makes the database itself fail: drivers put statements and values into messages.
       await service.app.services.db.execute(sql`alter table secrets rename column favorite to starred`);
       const failedResponse = await service.call("PATCH", "/secrets/favorite", person.token, {
         body: { secret_db_id: plantValue("id in a failing statement", uuidv7()), favorite: true },
@@ -151,10 +165,12 @@ describe("the log", () => {
       expect(failedResponse).toMatchObject({ status: 500, body: { code: "internal_error" } });
       expect(Object.keys(failedResponse.body).sort()).toEqual(["code", "request_id", "status", "title", "type"]);
 
-      const log = service.log();
+      const log = service.readLog();
       expect(log.split("\n").length).toBeGreaterThan(10);
       expect(log).toContain('"route":"/secrets/store"');
       expect(log).toContain(String(failedResponse.body["request_id"]));
+      const { text: metrics } = await service.call("GET", "/metrics", metricsToken);
+      expect(metrics).toContain('http_route="/secrets/store"');
       for (const [name, value] of plantedValues) {
         const encodedForms = [
           value,
@@ -162,19 +178,20 @@ describe("the log", () => {
           Buffer.from(value).toString("hex"),
           encodeURIComponent(value),
         ];
-        for (const encodedForm of encodedForms) expect([name, log.includes(encodedForm)]).toEqual([name, false]);
+        for (const encodedForm of encodedForms)
+          expect([name, log.includes(encodedForm), metrics.includes(encodedForm)]).toEqual([name, false, false]);
       }
     } finally {
       await service.stop();
     }
   });
 
-  it("would be caught by the test above when it held one", async () => {
+  it("contains a value that is logged on purpose, so that the test for omitted values can fail", async () => {
     const service = await startService();
     try {
       const plantedValue = createSentinel();
       service.app.http.log.info({ planted: plantedValue }, "planted");
-      expect(service.log().includes(plantedValue)).toBe(true);
+      expect(service.readLog().includes(plantedValue)).toBe(true);
     } finally {
       await service.stop();
     }

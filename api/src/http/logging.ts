@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 
 /**
- * What of an error may stand in a log: its kind and where it came from. No message: drivers put
- * values into theirs.
+ * Parts of an error that may be logged: name and stack, without the message, into which drivers put
+ * values.
  */
 export interface ErrorDescription {
   readonly name: string;
@@ -28,14 +28,14 @@ export interface LogStream {
 }
 
 /**
- * pino JSON lines; Fastify's own line of each request (it has the address with its query) is
- * replaced by ours below.
+ * pino JSON lines. Fastify's request log, which contains the URL with its query, is replaced by
+ * {@link logResponses}.
  */
 export function createLoggerOptions(
   level: string,
   stream?: LogStream,
 ): Pick<FastifyServerOptions, "logger" | "logController"> {
-  // pino's own serializers show messages and addresses; Fastify asks for these three members.
+  // pino's serializers log messages and URLs; Fastify requires these three.
   const serializers = {
     err: (error: Error) => ({ type: error.name, message: "", stack: (describeError(error).at ?? []).join("\n") }),
     req: () => ({}),
@@ -43,16 +43,13 @@ export function createLoggerOptions(
   };
   return {
     logController: new Fastify.LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
-    // pino takes the message of what stands under its own key for the line's; Fastify's messages
-    // can hold the address.
+    // pino copies the message of an error under `errorKey` to the log line, and messages of Fastify
+    // can contain the URL: no error is logged under this key.
     logger: { level, base: null, serializers, errorKey: "thrown", ...(stream === undefined ? {} : { stream }) },
   };
 }
 
-/**
- * One line for each answer: the route as it is written in the code, never the address, a header, or
- * a body.
- */
+/** Logs each response by the route's pattern: never the URL, a header, or a body. */
 export function logResponses(app: FastifyInstance): void {
   app.addHook("onResponse", (request, reply, done) => {
     request.log.info(

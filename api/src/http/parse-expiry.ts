@@ -1,9 +1,9 @@
 import { Problem } from "./problem.ts";
 
-/** A device's clock may be ahead of ours, and it counts the days. */
+/** The client's clock, by which the expiry is computed, may be ahead. */
 const clockToleranceMilliseconds = 3_600_000;
 
-/** @throws Problem `validation_error` for a time that is over, or more than `days` away. */
+/** @throws Problem `validation_error` for a time in the past, or more than `maxDays` away. */
 export function parseExpiry(text: string, maxDays: number, now: Date): Date {
   const expiresAt = new Date(text);
   const latestExpiry = now.getTime() + maxDays * 86_400_000 + clockToleranceMilliseconds;

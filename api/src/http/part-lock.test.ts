@@ -8,20 +8,20 @@ import { startService, type TestService } from "../testing/service.ts";
 import { buildLargeContent } from "../testing/upload.ts";
 import { createPartLock } from "./part-lock.ts";
 
-describe("copies of one part", () => {
+describe("concurrent copies of a part", () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({}, undefined, { inFolder: true });
   });
   afterAll(() => service.stop());
 
-  it("never lie on the disk beside each other, and are all answered", async () => {
+  it("are never on disk at the same time, and are all answered", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent({ bytes: minPartBytes });
+    const largeContent = buildLargeContent({ bytes: minPartBytes });
     const { upload_id: id } = StartUploadResponse.parse(
-      (await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body,
+      (await service.call("POST", "/v2/secrets/secret", person.token, await largeContent.buildStartForm())).body,
     );
-    const { body, headers } = await large.part(1);
+    const { body, headers } = await largeContent.buildPartForm(1);
     const address = `${await service.listen()}${uploadPath(id)}`;
     const listFiles = async (): Promise<string[]> =>
       (await readdir(service.objectsFolder, { recursive: true, withFileTypes: true }))
@@ -38,7 +38,7 @@ describe("copies of one part", () => {
       });
       clientRequests.push(clientRequest);
       responses.push(
-        once(clientRequest, "response").then(([answer]: unknown[]) => (answer as IncomingMessage).resume()),
+        once(clientRequest, "response").then(([response]: unknown[]) => (response as IncomingMessage).resume()),
       );
       await new Promise<void>((resolve) => {
         clientRequest.write(firstHalf.subarray(0, 300_000), () => {
@@ -47,7 +47,7 @@ describe("copies of one part", () => {
       });
     }
     while ((await listFiles()).length === 0);
-    // as far as those that were sent before
+    // lets the earlier copies reach the same point
     for (let call = 0; call < 6; call++) await service.call("GET", uploadPath(id), person.token);
     expect(await listFiles()).toHaveLength(1);
     for (const clientRequest of clientRequests) clientRequest.end(body.subarray(300_000));
@@ -56,7 +56,7 @@ describe("copies of one part", () => {
   });
 });
 
-describe("alone", () => {
+describe("runExclusively", () => {
   const buildConnection = (bytesRead: () => number, destroy: () => void) =>
     ({
       socket: {
@@ -67,7 +67,7 @@ describe("alone", () => {
       destroy,
     }) as unknown as Parameters<ReturnType<typeof createPartLock>["runExclusively"]>[1];
 
-  it("gives a copy up that stands still while another one waits", async () => {
+  it("aborts a stalled copy while another one waits", async () => {
     const { runExclusively } = createPartLock(5);
     let abortFirstRun = (): void => undefined;
     const firstRun = runExclusively(
@@ -97,7 +97,7 @@ describe("alone", () => {
     expect(await secondRun).toBe("second");
   });
 
-  it("waits for one that goes on", async () => {
+  it("waits for a copy that makes progress", async () => {
     const { runExclusively } = createPartLock(5);
     let reads = 0;
     let release = (): void => undefined;
@@ -128,7 +128,7 @@ describe("alone", () => {
     expect(destroy).not.toHaveBeenCalled();
   });
 
-  it("goes on after one that failed, and lets other parts go beside it", async () => {
+  it("continues after a failure, and runs other parts concurrently", async () => {
     const { runExclusively } = createPartLock();
     const idleConnection = buildConnection(
       () => 0,

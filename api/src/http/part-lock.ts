@@ -1,15 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * A copy of a part that has brought nothing for so long while another one waits is given up: a
- * device that changed networks sends it again.
+ * A copy of a part that received no bytes for this long, while another copy waits, is aborted: a
+ * device that changed networks sends the part again.
  */
 const defaultStallTimeoutMilliseconds = 10_000;
 
 /**
- * One copy of a part at a time in this process. Its bytes have their place in the quota since the
- * upload started; copies beside each other would have none. A second one is not read until the
- * first is over, and then finds the part there.
+ * Receives one copy of a part at a time in this process: the quota was charged for one copy. A
+ * second copy is not read until the first ends, and then finds the part stored.
  */
 export interface PartLock {
   runExclusively<T>(
@@ -20,31 +19,34 @@ export interface PartLock {
 }
 
 export function createPartLock(stallTimeoutMilliseconds = defaultStallTimeoutMilliseconds): PartLock {
-  const holders = new Map<string, { readonly watchForStall: () => () => void; readonly finished: Promise<void> }>();
+  const holders = new Map<
+    string,
+    { readonly createStallCheck: () => () => void; readonly finishedPromise: Promise<void> }
+  >();
 
   return {
-    async runExclusively(part, connection, task) {
-      for (let holder = holders.get(part); holder !== undefined; holder = holders.get(part)) {
-        const stallTimer = setInterval(holder.watchForStall(), stallTimeoutMilliseconds);
-        await holder.finished;
+    async runExclusively(partKey, connection, task) {
+      for (let holder = holders.get(partKey); holder !== undefined; holder = holders.get(partKey)) {
+        const stallTimer = setInterval(holder.createStallCheck(), stallTimeoutMilliseconds);
+        await holder.finishedPromise;
         clearInterval(stallTimer);
       }
       let release = (): void => undefined;
-      const finished = new Promise<void>((resolve) => {
+      const finishedPromise = new Promise<void>((resolve) => {
         release = resolve;
       });
       const createStallCheck = () => {
-        let bytesBefore = connection.socket.bytesRead;
+        let bytesReadBefore = connection.socket.bytesRead;
         return () => {
-          if (connection.socket.bytesRead === bytesBefore) connection.destroy();
-          bytesBefore = connection.socket.bytesRead;
+          if (connection.socket.bytesRead === bytesReadBefore) connection.destroy();
+          bytesReadBefore = connection.socket.bytesRead;
         };
       };
-      holders.set(part, { watchForStall: createStallCheck, finished });
+      holders.set(partKey, { createStallCheck, finishedPromise });
       try {
         return await task();
       } finally {
-        holders.delete(part);
+        holders.delete(partKey);
         release();
       }
     },

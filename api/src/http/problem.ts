@@ -1,6 +1,6 @@
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
-/** Status of each code that this service answers; every other one becomes `internal_error`. */
+/** Status of each code; any other code becomes `internal_error`. */
 export const statusByCode = {
   bad_request: 400,
   unauthorized: 401,
@@ -44,14 +44,14 @@ export function isProblemCode(code: string): code is ProblemCode {
 
 export interface ProblemOptions {
   readonly cause?: unknown;
-  /** One plain sentence for whoever reads the network panel; never a value that somebody sent. */
+  /** One sentence for developers; never contains a value from the request. */
   readonly detail?: string;
   /** Further members of the problem document, such as `keyring`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The one error that handlers throw; on-error.ts makes the answer of it. */
+/** The only error that handlers throw; on-error.ts makes the response. */
 export class Problem extends PortalError {
   declare readonly code: ProblemCode;
   readonly options: ProblemOptions;

@@ -4,7 +4,7 @@ import { openDatabase, type Database } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
 import type { SweepContext } from "../resource/sweep-context.ts";
 import { createServiceDatabase, startService } from "../testing/service.ts";
-import type { TestDatabase } from "@relicario/tooling/database/for-tests";
+import type { TestDatabase } from "@relicario/tooling/database/test-database";
 import { createRateLimiter, rateLimitRules, type RateLimiter, type RateLimitRule } from "./rate-limits.ts";
 
 let database: TestDatabase;
@@ -19,9 +19,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** As another process would have one: connections and memory of its own. */
+/** A limiter of another process: with its own connections and memory. */
 const createLimiter = (overrides: Record<string, number> = {}): RateLimiter => {
-  const processDatabase = openDatabase({ url: database.url, timeoutSeconds: 10 }, () => undefined);
+  const processDatabase = openDatabase({ url: database.serviceUrl, timeoutSeconds: 10 }, () => undefined);
   databases.push(processDatabase);
   return createRateLimiter(processDatabase.db, Buffer.alloc(32, 7), () => clock, overrides);
 };
@@ -44,27 +44,27 @@ const anyCaller = { accountId: null, address: "192.0.2.1" };
 const readRateLimitRows = (rule: RateLimitRule) =>
   databases[0]?.db.select().from(rateLimits).where(eq(rateLimits.rule, rule.name));
 
-describe("a limit that everybody shares", () => {
-  const rule = rateLimitRules.exchangeGlobal;
+describe("a global limit", () => {
+  const rule = rateLimitRules.signInGlobal;
 
-  it("lets exactly its number through, however many processes count", async () => {
-    const limiters = [createLimiter({ exchange_all: 500 }), createLimiter({ exchange_all: 500 })];
+  it("admits exactly its number of calls across processes", async () => {
+    const limiters = [createLimiter({ sign_in_all: 500 }), createLimiter({ sign_in_all: 500 })];
     const consumeResults = await Promise.all(
       limiters.flatMap((limiter) => Array.from({ length: 400 }, () => tryConsume(limiter, rule, anyCaller))),
     );
     expect(consumeResults.filter(Boolean)).toHaveLength(500);
   });
 
-  it("is no row that every call writes: a process takes a hundredth at a time", async () => {
-    const limiter = createLimiter({ exchange_all: 500 });
+  it("does not write a row per call: a process leases a hundredth at a time", async () => {
+    const limiter = createLimiter({ sign_in_all: 500 });
     for (let call = 0; call < 5; call++) await limiter.consume(rule, anyCaller);
     expect(await readRateLimitRows(rule)).toMatchObject([{ subject: "", calls: 5 }]);
     await limiter.consume(rule, anyCaller);
     expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 10 }]);
   });
 
-  it("begins anew with the next window, and says until when a full one lasts", async () => {
-    const limiter = createLimiter({ exchange_all: 2 });
+  it("starts again with the next window, and says when a full window ends", async () => {
+    const limiter = createLimiter({ sign_in_all: 2 });
     clock = new Date("2026-11-22T10:00:15Z");
     expect([
       await tryConsume(limiter, rule, anyCaller),
@@ -79,19 +79,19 @@ describe("a limit that everybody shares", () => {
   });
 });
 
-describe("a limit of an account", () => {
+describe("an account's limit", () => {
   const anaCaller = { accountId: "0193a5b2-0000-7000-8000-000000000001" };
   const rule = rateLimitRules.write;
 
-  it("lets exactly its number through, however many processes count", async () => {
+  it("admits exactly its number of calls across processes", async () => {
     const limiters = [createLimiter(), createLimiter()];
     const consumeResults = await Promise.all(
       limiters.flatMap((limiter) => Array.from({ length: 1_000 }, () => tryConsume(limiter, rule, anaCaller))),
     );
-    expect(consumeResults.filter(Boolean)).toHaveLength(rule.calls);
+    expect(consumeResults.filter(Boolean)).toHaveLength(rule.maxCalls);
   });
 
-  it("is counted some calls at a time, so that a process that ends gives up no more than a dozen", async () => {
+  it("is leased in small numbers, so that a process that ends loses at most a dozen calls", async () => {
     const limiter = createLimiter({ write: 1_000_000 });
     for (let call = 0; call < 12; call++) await limiter.consume(rule, anaCaller);
     expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 12 }]);
@@ -99,7 +99,7 @@ describe("a limit of an account", () => {
     expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 24 }]);
   });
 
-  it("is counted call by call where the count goes with a transaction", async () => {
+  it("is counted per call when the count belongs to a transaction", async () => {
     const limiter = createLimiter();
     const db = databases[0]?.db;
     await db?.transaction((tx) => limiter.consume(rule, anaCaller, tx));
@@ -113,8 +113,8 @@ describe("a limit of an account", () => {
   });
 });
 
-describe("a limit of an address", () => {
-  it("that is reached is known without the database until its window ends", async () => {
+describe("the limit of an IP address", () => {
+  it("is enforced without the database from when the limit is reached until the window ends", async () => {
     const limiter = createLimiter({ exchange: 2 });
     for (const expectedResult of [true, true, false, false, false])
       expect(await tryConsume(limiter, rateLimitRules.exchange, anyCaller)).toBe(expectedResult);
@@ -131,7 +131,7 @@ describe("a limit of an address", () => {
     return !(await tryConsume(limiter, rateLimitRules.exchange, { accountId: null, address: secondAddress }));
   };
 
-  it("is one of all addresses that a customer holds: a /64 of IPv6; an IPv4 address in IPv6's clothes is itself", async () => {
+  it("counts an IPv6 /64 as one IP address, and a mapped IPv4 address as IPv4", async () => {
     expect(await areCountedTogether("2001:db8:1:2::1", "2001:db8:1:2:ffff::9")).toBe(true);
     expect(await areCountedTogether("2001:db8:1:2::1", "2001:db8:1:3::1")).toBe(false);
     expect(await areCountedTogether("::ffff:192.0.2.7", "192.0.2.7")).toBe(true);
@@ -139,33 +139,33 @@ describe("a limit of an address", () => {
   });
 });
 
-describe("sweep", () => {
+describe("deleteExpiredWindows", () => {
   const createSweepContext = (): SweepContext => ({
     now: clock,
     signal: new AbortController().signal,
     attempt: () => Promise.resolve(true),
   });
 
-  it("forgets windows that are over, and none that is not", async () => {
+  it("deletes expired windows only", async () => {
     const limiter = createLimiter();
     await limiter.consume(rateLimitRules.exchange, anyCaller);
     await limiter.consume(rateLimitRules.validationPerRecipient, { subject: "ana@example.org" });
     clock = new Date("2026-11-22T23:59:59Z");
-    await limiter.sweep(createSweepContext());
+    await limiter.deleteExpiredWindows(createSweepContext());
     expect(await readRateLimitRows(rateLimitRules.exchange)).toEqual([]);
     expect(await readRateLimitRows(rateLimitRules.validationPerRecipient)).toHaveLength(1);
     clock = new Date("2026-11-23T00:00:01Z");
-    await limiter.sweep(createSweepContext());
+    await limiter.deleteExpiredWindows(createSweepContext());
     expect(await readRateLimitRows(rateLimitRules.validationPerRecipient)).toEqual([]);
   });
 });
 
-describe("the address of a call", () => {
+describe("the client address", () => {
   it.each<[string, string, string]>([
     ["the gateway's word", "loopback", "203.0.113.9"],
     ["behind the gateway and a TLS proxy", "loopback, 192.0.2.0/24", "203.0.113.9, 192.0.2.5"],
     ["whatever the caller made up before it", "loopback, 192.0.2.0/24", "198.51.100.1, 203.0.113.9, 192.0.2.5"],
-  ])("is the caller's: %s", async (_, proxies, forwarded) => {
+  ])("is that of the caller: %s", async (_, proxies, forwarded) => {
     const service = await startService({ TRUSTED_PROXIES: proxies, RATE_LIMITS: '{"exchange":1}' });
     try {
       const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>
@@ -176,7 +176,7 @@ describe("the address of a call", () => {
             headers,
           })
         ).status;
-      // nobody trusts what this one forwards, so this is its own address
+      // not a trusted proxy, so this is its own address
       expect(await callFrom("203.0.113.9", {})).toBe(401);
       expect(await callFrom("127.0.0.1", { "x-forwarded-for": forwarded })).toBe(429);
       expect(await callFrom("127.0.0.1", { "x-forwarded-for": "203.0.113.10" })).toBe(401);

@@ -1,24 +1,32 @@
 import { ProblemDocument } from "@relicario/shared/api";
-import type { z } from "zod";
+import { z } from "zod";
 
-/**
- * What a route can answer: its own answer, and problem documents for everything that can go wrong.
- */
+const problem = { content: { "application/problem+json": { schema: ProblemDocument } } };
+const problems = {
+  400: problem,
+  401: problem,
+  403: problem,
+  404: problem,
+  408: problem,
+  409: problem,
+  410: problem,
+  413: problem,
+  414: problem,
+  415: problem,
+  416: problem,
+  422: problem,
+  429: problem,
+  431: problem,
+  500: problem,
+  503: problem,
+};
+
+/** Schemas of a route: its response, and problem documents for all errors. */
 export function buildResponseSchemas<T extends z.ZodType, S extends 200 | 202 | 204 = 200>(body: T, status?: S) {
-  const problems = {
-    400: ProblemDocument,
-    401: ProblemDocument,
-    403: ProblemDocument,
-    404: ProblemDocument,
-    409: ProblemDocument,
-    410: ProblemDocument,
-    413: ProblemDocument,
-    415: ProblemDocument,
-    416: ProblemDocument,
-    422: ProblemDocument,
-    429: ProblemDocument,
-    500: ProblemDocument,
-    503: ProblemDocument,
-  };
   return { [status ?? 200]: body, ...problems } as Record<S, T> & typeof problems;
 }
+
+const bytes = { content: { "application/octet-stream": { schema: z.unknown() } } };
+
+/** Schemas of a route that streams a sealed content, or the requested range of it. */
+export const contentResponseSchemas = { 200: bytes, 206: bytes, ...problems };

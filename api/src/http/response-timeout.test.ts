@@ -6,11 +6,11 @@ import { handleErrors } from "./on-error.ts";
 
 let app: FastifyInstance;
 let logLines: string[];
-/** Lets the handler that hangs go on. */
+/** Lets the hanging handler complete. */
 let finishHandler: () => void;
 let handlerReached: Promise<void>;
 beforeEach(async () => {
-  // Only our own timers stand still; sockets and promises go on.
+  // Fakes only the service's timers; sockets and promises are real.
   jest.useFakeTimers({
     doNotFake: [
       "Date",
@@ -54,25 +54,25 @@ const call = async (method: string, path: string, seconds: number): Promise<Resp
   return answer;
 };
 
-describe("endLateCalls", () => {
-  it("answers 503 when a call without a body takes half a minute", async () => {
+describe("enforceResponseTimeout", () => {
+  it("answers 503 after half a minute when the call has no body", async () => {
     const response = await call("GET", "/hangs?planted=1", 31);
     expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
     expect(await response.json()).toMatchObject({ code: "service_unavailable" });
   });
 
-  it("gives a body its time before, and answers when that was read long ago", async () => {
+  it("starts after the body's timeout, even if the body was read long ago", async () => {
     expect((await call("POST", "/hangs", 91)).status).toBe(503);
   });
 
-  it("waits longer where the body may", async () => {
+  it("answers later where the body's timeout is longer", async () => {
     const answer = call("POST", "/patient", 629);
     await handlerReached;
     finishHandler();
     expect((await answer).status).toBe(200);
   });
 
-  it("says nothing of the address in the log when the handler comes to its end after all", async () => {
+  it("logs no address when the handler completes later", async () => {
     const response = await call("GET", "/hangs?planted=1", 31);
     await response.text();
     finishHandler();

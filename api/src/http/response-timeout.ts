@@ -3,15 +3,12 @@ import type { FastifyInstance } from "fastify";
 import { Problem } from "./problem.ts";
 import { getBodyTimeoutSeconds } from "./body-timeout.ts";
 
-/**
- * From the time that the body may take, whether it took it or not, to the beginning of the answer.
- */
+/** Seconds from the end of the body's timeout to the start of the response. */
 const responseTimeoutSeconds = 30;
 
 /**
- * Whoever waits for an answer gets one: 503 when its time is over. The handler may still come to
- * its end, so the caller asks again as after a lost answer. (Fastify's own `handlerTimeout` ends
- * with a body's last byte.)
+ * Responds with 503 after the timeout. The handler may still complete, so the client repeats the
+ * call as after a lost response. (Fastify's `handlerTimeout` ends with the last byte of the body.)
  */
 export function enforceResponseTimeout(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
@@ -21,7 +18,7 @@ export function enforceResponseTimeout(app: FastifyInstance): void {
       responseTimeoutSeconds;
     const timer = setTimeout(() => {
       if (!reply.sent && !reply.raw.headersSent)
-        void reply.send(new Problem("service_unavailable", { detail: "it took too long" }));
+        void reply.send(new Problem("service_unavailable", { detail: "the call timed out" }));
     }, seconds * 1_000).unref();
     reply.raw.once("close", () => {
       clearTimeout(timer);

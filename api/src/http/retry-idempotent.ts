@@ -3,9 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { retryOnConnectionLoss } from "../db/faults.ts";
 
 /**
- * Runs calls again whose connection to the database was lost before anything was sent: those that
- * only read, and those whose route says `idempotent`. Any other call is answered 503: it may have
- * taken place, and whoever made it knows how to ask.
+ * Reruns reads, and routes marked `idempotent`, when the database connection was lost. Other calls
+ * get a 503, since they may have been committed; the client decides how to repeat them.
  */
 export function retryIdempotentCalls(app: FastifyInstance): void {
   app.addHook("onRoute", (route) => {

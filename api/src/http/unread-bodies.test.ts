@@ -12,8 +12,8 @@ import { buildLargeContent, encodeForm, sha256B64u, type EncodedForm } from "../
 import { maxUnreadBytes } from "./unread-bodies.ts";
 
 /*
- * One connection, kept alive: the call behind a refused one comes through only when the refused
- * body was taken off it, or the connection was closed and a new one made.
+ * The agent keeps one connection alive. After a refused call the next one succeeds only if the
+ * service drained the refused body, or closed the connection and the agent opened another.
  */
 
 let service: TestService;
@@ -36,7 +36,7 @@ interface CallOptions {
   readonly token?: string | null;
   readonly headers?: OutgoingHttpHeaders;
   readonly body: Buffer;
-  /** Without a length, piece by piece. */
+  /** Without content-length, in chunks. */
   readonly chunked?: boolean;
 }
 
@@ -53,12 +53,12 @@ const call = async (
       ...(chunked ? {} : { "content-length": body.length }),
     },
   });
-  const responseReceived = once(clientRequest, "response") as Promise<[IncomingMessage]>;
+  const responsePromise = once(clientRequest, "response") as Promise<[IncomingMessage]>;
   if (chunked)
     for (let offset = 0; offset < body.length; offset += 65_536)
       clientRequest.write(body.subarray(offset, offset + 65_536));
   clientRequest.end(chunked ? undefined : body);
-  const [response] = await responseReceived;
+  const [response] = await responsePromise;
   const text = (await buffer(response)).toString();
   return {
     status: response.statusCode ?? 0,
@@ -66,95 +66,98 @@ const call = async (
   };
 };
 
-const callAgain = async (): Promise<number> =>
+const getUserMeStatus = async (): Promise<number> =>
   (await call("/user/me", { method: "GET", body: Buffer.alloc(0) })).status;
 
-const startUpload = async (bytes?: number): Promise<{ path: string; large: ReturnType<typeof buildLargeContent> }> => {
-  const large = buildLargeContent(bytes === undefined ? {} : { bytes });
+const startUpload = async (): Promise<{ path: string; largeContent: ReturnType<typeof buildLargeContent> }> => {
+  const largeContent = buildLargeContent();
   const { upload_id: id } = StartUploadResponse.parse(
-    (await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body,
+    (await service.call("POST", "/v2/secrets/secret", person.token, await largeContent.buildStartForm())).body,
   );
-  return { path: uploadPath(id), large };
+  return { path: uploadPath(id), largeContent };
 };
 
-/** A part whose data is longer than the part may be, but whose call is not. */
-const buildOversizedPart = (part: number): Promise<EncodedForm> => {
+/**
+ * Builds a part that exceeds the size of part 2 of {@link startUpload}, but not the limit of a
+ * call.
+ */
+const build4MiBPartForm = (partNumber: number): Promise<EncodedForm> => {
   const form = new FormData();
-  form.set("part", String(part));
+  form.set("part", String(partNumber));
   form.set("sha256", sha256B64u(Buffer.alloc(32)));
   form.set("data", new Blob([Buffer.alloc(4 * 1024 ** 2)]), "part");
   return encodeForm(form);
 };
 
-describe("a refused call leaves the connection to the next one", () => {
-  it("when a part is longer than the upload says", async () => {
+describe("the next call succeeds after a call is refused", () => {
+  it("because a part is larger than the upload says", async () => {
     const { path } = await startUpload();
-    expect(await call(path, await buildOversizedPart(2))).toMatchObject({ status: 422 });
-    expect(await callAgain()).toBe(200);
+    expect(await call(path, await build4MiBPartForm(2))).toMatchObject({ status: 422 });
+    expect(await getUserMeStatus()).toBe(200);
   });
 
-  it("when the fields in front of a part are wrong", async () => {
+  it("because the part number, a field before the data, is out of range", async () => {
     const { path } = await startUpload();
-    expect(await call(path, await buildOversizedPart(9))).toMatchObject({ status: 422 });
-    expect(await callAgain()).toBe(200);
+    expect(await call(path, await build4MiBPartForm(9))).toMatchObject({ status: 422 });
+    expect(await getUserMeStatus()).toBe(200);
   });
 
-  it("when there is no session, no such upload, or no such route", async () => {
-    const form = await buildOversizedPart(1);
+  it("because there is no session, no such upload, or no such route", async () => {
+    const form = await build4MiBPartForm(1);
     expect(await call((await startUpload()).path, { ...form, token: null })).toMatchObject({ status: 401 });
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
     expect(await call(uploadPath("01900000-0000-7000-8000-000000000000"), form)).toMatchObject({ status: 404 });
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
     expect(await call("/nowhere", form)).toMatchObject({ status: 404 });
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
   });
 
-  it("when the disk does not take a part", async () => {
-    const brokenService = await startService();
+  it("because a file replaces the objects folder", async () => {
+    const unwritableService = await startService({}, undefined, { inFolder: true });
     const originalService = service;
     const originalPerson = person;
     try {
-      service = brokenService;
-      person = await brokenService.signIn();
-      const { path, large } = await startUpload();
-      await rm(brokenService.objectsFolder, { recursive: true });
-      await writeFile(brokenService.objectsFolder, "no folder");
-      expect((await call(path, await large.part(1))).status).toBeGreaterThanOrEqual(500);
-      expect(await callAgain()).toBe(200);
+      service = unwritableService;
+      person = await unwritableService.signIn();
+      const { path, largeContent } = await startUpload();
+      await rm(unwritableService.objectsFolder, { recursive: true });
+      await writeFile(unwritableService.objectsFolder, "no folder");
+      expect((await call(path, await largeContent.buildPartForm(1))).status).toBeGreaterThanOrEqual(500);
+      expect(await getUserMeStatus()).toBe(200);
     } finally {
       service = originalService;
       person = originalPerson;
-      await brokenService.stop();
+      await unwritableService.stop();
     }
   });
 
-  it.each([false, true])("when a JSON body is over the limit, chunked: %s", async (chunked) => {
+  it.each([false, true])("because a JSON body exceeds the limit, chunked: %s", async (chunked) => {
     const jsonOptions = {
       headers: { "content-type": "application/json" },
       body: Buffer.alloc(maxJsonBodyBytes + 1_000_000, " "),
       chunked,
     };
     expect(await call("/secrets/store", jsonOptions)).toMatchObject({ status: 413, code: "payload_too_large" });
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
   });
 
-  it("when a body is of a type that nobody reads", async () => {
+  it("because of an unsupported media type", async () => {
     expect(
       await call("/user/me", { headers: { "content-type": "text/csv" }, body: Buffer.alloc(2 * 1024 ** 2) }),
     ).toMatchObject({ status: 415 });
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
   });
 });
 
-describe("a body that nobody reads", () => {
-  it("is taken in up to the largest that a call may have, and no further", async () => {
+describe("an unread body", () => {
+  it("is read up to the size of the largest call, and no further", async () => {
     const socket = connect(Number(new URL(await service.listen()).port), "127.0.0.1");
-    const connectionClosed = new Promise<void>((resolve) => {
+    const closePromise = new Promise<void>((resolve) => {
       socket.once("close", () => {
         resolve();
       });
     });
-    socket.on("error", () => undefined); // the connection is closed while this is written
+    socket.on("error", () => undefined); // the service closes the connection while chunks are written
     socket.resume();
     socket.write("POST /nowhere HTTP/1.1\r\nhost: service\r\ntransfer-encoding: chunked\r\n\r\n");
     const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(1024 ** 2), Buffer.from("\r\n")]);
@@ -164,14 +167,14 @@ describe("a body that nobody reads", () => {
       if (!socket.write(chunk))
         await new Promise<void>((resolve) => {
           socket.once("drain", resolve);
-          void connectionClosed.then(resolve);
+          void closePromise.then(resolve);
         });
     }
     expect(socket.destroyed).toBe(true);
     expect(sentBytes).toBeGreaterThan(maxUnreadBytes);
   });
 
-  it("is not begun with when its length is beyond that", async () => {
+  it("is not read when its declared length exceeds the limit", async () => {
     const clientRequest = request(`${await service.listen()}/nowhere`, {
       method: "POST",
       agent,
@@ -179,10 +182,10 @@ describe("a body that nobody reads", () => {
     });
     clientRequest.on("error", () => undefined);
     clientRequest.flushHeaders();
-    const [answer] = (await once(clientRequest, "response")) as [IncomingMessage];
-    expect(answer.headers.connection).toBe("close");
-    answer.resume();
+    const [response] = (await once(clientRequest, "response")) as [IncomingMessage];
+    expect(response.headers.connection).toBe("close");
+    response.resume();
     clientRequest.destroy();
-    expect(await callAgain()).toBe(200);
+    expect(await getUserMeStatus()).toBe(200);
   });
 });

@@ -1,16 +1,14 @@
 import { maxPartBytes } from "@relicario/shared/api";
 import type { FastifyInstance } from "fastify";
 
-/**
- * A part of the largest size with the form around it: no call that is meant brings more. In bytes.
- */
+/** Bytes of the largest part with its form: no valid call sends more. */
 export const maxUnreadBytes = maxPartBytes + 64 * 1024;
 
 /**
- * What was answered before its body was read (no session, too many calls, a part that is wrong, a
- * full disk) leaves bytes on a connection that is kept for the next call. They are read and
- * dropped, so that the caller gets to the answer; beyond {@link maxUnreadBytes} the connection is
- * closed. The time for it is the route's own (body-timeout.ts).
+ * Reads and discards bodies of requests that were answered early (no session, too many calls,
+ * invalid part, full disk), so that the client receives the response and the connection can be
+ * reused. Beyond {@link maxUnreadBytes} the connection is closed. The route's body timeout applies
+ * (body-timeout.ts).
  */
 export function drainUnreadBodies(app: FastifyInstance): void {
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -24,8 +22,8 @@ export function drainUnreadBodies(app: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    // Fastify closes after a body that it did not take; who still sends it would then lose the
-    // answer.
+    // Fastify would close the connection, and a client that is still sending would lose the
+    // response.
     void reply.removeHeader("connection");
     let drainedBytes = 0;
     raw.unpipe();

@@ -1,12 +1,15 @@
 import { ContactEmail } from "@relicario/shared/api";
+import { getClientNetwork } from "@relicario/tooling/http";
 import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
-import { getAddressGroup } from "../http/address-group.ts";
 import { attemptLimits, type AttemptLimiter } from "./attempts.ts";
 import { hashPassword, findPasswordProblem, verifyPassword, type PasswordProblem } from "./passwords.ts";
 
-/** Its own rule: the service shows this name to its owner alone. 3 to 40 characters, without @. */
+/**
+ * 3 to 40 characters, without @. Only this provider has the rule; the product shows the name only
+ * to its owner.
+ */
 const usernamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u;
 
 interface Account {
@@ -16,20 +19,31 @@ interface Account {
   readonly email: string;
 }
 
+export interface SignInAttempt {
+  /** User name or e-mail. */
+  readonly login: string;
+  /** The other of user name and e-mail, where both are required. */
+  readonly otherName: string;
+  readonly password: string;
+  readonly address: string;
+  /** Null for a browser in which this person has not signed in before. */
+  readonly findKnownBrowser: (accountId: string) => string | null;
+}
+
 interface NewAccount {
   readonly username: string;
   readonly email: string;
   readonly password: string;
 }
 
-/** What is wrong with each field of a new account, as keys of the texts. */
+/** Problems by field, as keys of the texts. */
 export interface SignUpProblems {
   readonly username?: "username_missing" | "username_malformed" | "username_taken";
   readonly email?: "email_missing" | "email_malformed" | "email_taken";
   readonly password?: PasswordProblem;
 }
 
-/** Nothing is wrong where it is empty. */
+/** Empty when the change succeeded. */
 export interface PasswordChangeProblems {
   readonly old_password?: "wrong";
   readonly new_password?: PasswordProblem;
@@ -53,47 +67,62 @@ export class Accounts {
     return rows[0];
   }
 
-  /**
-   * Whether somebody has this user name. For the provider itself: it counts as nobody's question.
-   */
+  /** For the provider itself: not counted as an attempt. */
   async isUsernameTaken(username: string): Promise<boolean> {
     return (await this.#findByLookupKey(toLookupKey(username))) !== undefined;
   }
 
   /**
-   * Looks up a user name or e-mail and checks the password. Takes as long for a name that nobody
-   * has.
+   * Finds an account by user name or e-mail and verifies the password. Takes the same time for an
+   * unknown name. Limits: [Note: Wrong passwords].
    *
-   * @returns null when name or password is wrong: which one is not told
-   * @throws TooManyAttempts, even for the right password, when too many wrong ones came before
+   * @returns `wrong` whether name or password is wrong; `other_name_missing` when both names are
+   *   required
+   * @throws TooManyAttempts when this IP address, or this known browser, must wait
    */
-  async signIn(login: string, password: string, address: string | undefined): Promise<Account | null> {
+  async signIn({
+    login,
+    otherName,
+    password,
+    address,
+    findKnownBrowser,
+  }: SignInAttempt): Promise<Account | "wrong" | "other_name_missing"> {
     const key = toLookupKey(login);
     const row = await this.#findByLookupKey(key);
-    const attemptSubject = row?.id ?? `nobody ${key}`; // one count for an account, under its name or its e-mail
-    const addressKey = getAddressGroup(address);
-    await this.#attempts.consume(attemptLimits.address, addressKey);
-    await this.#attempts.consume(attemptLimits.account, attemptSubject);
+    const attemptSubject = row?.id ?? `nobody ${key}`; // counts per account, whichever name was given
+    const addressKey = getClientNetwork(address);
+    const knownBrowser = row === undefined ? null : findKnownBrowser(row.id);
+    const isOtherNameNeeded =
+      knownBrowser === null &&
+      ((await this.#attempts.isReached(attemptLimits.account, attemptSubject)) ||
+        (await this.#attempts.isReached(attemptLimits.address, addressKey)));
+    if (isOtherNameNeeded && otherName.trim() === "") return "other_name_missing";
+    const pair = `${knownBrowser ?? addressKey}\0${attemptSubject}`;
+    await this.#attempts.slowDown(attemptLimits.pair, pair);
     const isPasswordCorrect = await verifyPassword(password, row?.password_hash);
-    if (!isPasswordCorrect || row === undefined) return null;
-    await this.#attempts.refund(attemptLimits.address, addressKey);
-    await this.#attempts.reset(attemptLimits.account, attemptSubject);
-    return { id: row.id, username: row.username, email: row.email };
+    const isOtherNameCorrect =
+      !isOtherNameNeeded ||
+      (row !== undefined && toLookupKey(otherName) === toLookupKey(key.includes("@") ? row.username : row.email));
+    if (isPasswordCorrect && isOtherNameCorrect && row !== undefined) {
+      await this.#attempts.reset(attemptLimits.pair, pair);
+      return { id: row.id, username: row.username, email: row.email };
+    }
+    if (knownBrowser === null) {
+      await this.#attempts.record(attemptLimits.account, attemptSubject);
+      await this.#attempts.record(attemptLimits.address, addressKey);
+    }
+    return "wrong";
   }
 
   /**
-   * Makes an account, or says what is wrong with which field.
+   * Creates an account, or returns the problems of its fields.
    *
-   * @throws TooManyAttempts when too many accounts were made, or taken names asked for, from this
-   *   address; or made by all
+   * @throws TooManyAttempts after too many new accounts or taken names from this IP address, or too
+   *   many new accounts in total
    */
-  async signUp(
-    input: NewAccount,
-    address: string | undefined,
-  ): Promise<{ account: Account } | { problems: SignUpProblems }> {
-    // A full window refuses every sign-up from there: were it only the taken names, the refusal
-    // itself would tell.
-    await this.#attempts.requireRemaining(attemptLimits.takenName, getAddressGroup(address));
+  async signUp(input: NewAccount, address: string): Promise<{ account: Account } | { problems: SignUpProblems }> {
+    // Checked for every sign-up: if only taken names were refused, the refusal would reveal them.
+    await this.#attempts.requireRemaining(attemptLimits.takenName, getClientNetwork(address));
     const username = input.username.trim().normalize("NFC");
     const email = input.email.trim().normalize("NFC");
     const formatProblems = findFormatProblems({ username, email, password: input.password });
@@ -108,19 +137,19 @@ export class Accounts {
       ...(conflictingAccounts.rows.some((row) => row.email_key === toLookupKey(email)) ? { email: "email_taken" } : {}),
     };
     if (conflictingAccounts.rows.length > 0)
-      await this.#attempts.consume(attemptLimits.takenName, getAddressGroup(address));
+      await this.#attempts.consume(attemptLimits.takenName, getClientNetwork(address));
     const problems = { ...formatProblems, ...takenProblems };
     if (Object.keys(problems).length > 0) return { problems };
-    await this.#attempts.consume(attemptLimits.signUp, getAddressGroup(address));
+    await this.#attempts.consume(attemptLimits.signUp, getClientNetwork(address));
     await this.#attempts.consume(attemptLimits.signUpGlobal, "");
     return this.#insert({ id: uuidv7(), username, email }, await hashPassword(input.password));
   }
 
   /**
-   * Sets a new password, or says what is wrong with which of the two.
+   * Sets a new password, or returns the problems of the old and the new one.
    *
-   * @returns null when there is no such account
-   * @throws TooManyAttempts, even for the right old password, when too many wrong ones came before
+   * @returns null for an unknown account
+   * @throws TooManyAttempts, also for the right old password, after too many wrong ones
    */
   async changePassword(
     id: string,
@@ -132,17 +161,16 @@ export class Accounts {
     );
     const [row] = rows;
     if (row === undefined) return null;
-    await this.#attempts.consume(attemptLimits.account, row.id);
+    await this.#attempts.consume(attemptLimits.passwordChange, row.id);
     const isPasswordCorrect = await verifyPassword(oldPassword, row.password_hash);
-    if (isPasswordCorrect) await this.#attempts.reset(attemptLimits.account, row.id);
+    if (isPasswordCorrect) await this.#attempts.reset(attemptLimits.passwordChange, row.id);
     const passwordProblem = findPasswordProblem(newPassword, row.username, row.email);
     const problems: PasswordChangeProblems = {
       ...(isPasswordCorrect ? {} : { old_password: "wrong" }),
       ...(passwordProblem === null ? {} : { new_password: passwordProblem }),
     };
     if (Object.keys(problems).length > 0) return problems;
-    // Of two changes at once the second finds another hash than the one that it was checked
-    // against.
+    // Of two concurrent changes the second no longer matches the hash that was verified.
     const updateResult = await this.#pool.query(
       "update accounts set password_hash = $3 where id = $1 and password_hash = $2",
       [id, row.password_hash, await hashPassword(newPassword)],
@@ -159,7 +187,7 @@ export class Accounts {
       );
       return { account };
     } catch (error) {
-      // Somebody took it between the look and the insertion.
+      // The name was taken between the check and the insert.
       const constraint = error instanceof Error && "constraint" in error ? error.constraint : undefined;
       if (constraint === "accounts_username_taken") return { problems: { username: "username_taken" } };
       if (constraint === "accounts_email_taken") return { problems: { email: "email_taken" } };
@@ -168,7 +196,7 @@ export class Accounts {
   }
 
   async #findByLookupKey(key: string): Promise<AccountRow | undefined> {
-    const column = key.includes("@") ? "email_key" : "username_key"; // no user name holds an @
+    const column = key.includes("@") ? "email_key" : "username_key"; // user names contain no @
     const { rows } = await this.#pool.query<AccountRow>(
       `select id, username, email, password_hash from accounts where ${column} = $1`,
       [key],
@@ -195,7 +223,8 @@ function findFormatProblems({ username, email, password }: NewAccount): SignUpPr
 }
 
 /**
- * Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does.
+ * Names with the same key are the same name. NUL is removed because PostgreSQL's text cannot hold
+ * it.
  */
 function toLookupKey(name: string): string {
   return name.replaceAll("\0", "").trim().normalize("NFKC").toLowerCase();

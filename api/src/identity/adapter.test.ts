@@ -1,6 +1,6 @@
 import { Pool } from "pg";
 
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 import { PostgresAdapter } from "./adapter.ts";
 import { migrate } from "./database.ts";
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 const expireRecord = (id: string) => pool.query("update provider_records set expires_at = now() where id = $1", [id]);
 
 describe("PostgresAdapter", () => {
-  it("finds what was put, the last time, within its model", async () => {
+  it("finds the last payload that was stored under the same model", async () => {
     await authorizationCodes.upsert("one", { jti: "one", accountId: "first" }, 60);
     await authorizationCodes.upsert("one", { jti: "one", accountId: "second" }, 60);
     expect(await authorizationCodes.find("one")).toEqual({ jti: "one", accountId: "second" });
@@ -32,7 +32,7 @@ describe("PostgresAdapter", () => {
     expect(await authorizationCodes.find("one\0")).toBeUndefined();
   });
 
-  it("finds nothing that has expired or was destroyed", async () => {
+  it("finds nothing expired or destroyed", async () => {
     await sessions.upsert("late", { uid: "late-uid" }, 60);
     expect(await sessions.findByUid("late-uid")).toEqual({ uid: "late-uid" });
     await expireRecord("late");
@@ -42,17 +42,17 @@ describe("PostgresAdapter", () => {
     expect(await sessions.find("gone")).toBeUndefined();
   });
 
-  it("keeps what has no end", async () => {
+  it("keeps records without expiry", async () => {
     await sessions.upsert("for good", { uid: "x" });
     expect(await sessions.find("for good")).toEqual({ uid: "x" });
   });
 
-  it("finds by user code", async () => {
+  it("finds a record by user code", async () => {
     await authorizationCodes.upsert("device", { userCode: "ABCD" }, 60);
     expect(await authorizationCodes.findByUserCode("ABCD")).toEqual({ userCode: "ABCD" });
   });
 
-  it("lets one of many consume, and shows that it was, even after its end", async () => {
+  it("lets only one of many concurrent calls consume a record, and returns a consumed record after its expiry", async () => {
     await authorizationCodes.upsert("used", { grantId: "g1" }, 60);
     const results = await Promise.allSettled(Array.from({ length: 8 }, () => authorizationCodes.consume("used")));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -61,7 +61,7 @@ describe("PostgresAdapter", () => {
     expect(await authorizationCodes.find("used")).toEqual({ grantId: "g1", consumed: expect.any(Number) as number });
   });
 
-  it("revokes what belongs to a grant, and no more", async () => {
+  it("revokes the records of one grant only", async () => {
     await authorizationCodes.upsert("of g2", { grantId: "g2" }, 60);
     await authorizationCodes.upsert("of g3", { grantId: "g3" }, 60);
     await authorizationCodes.revokeByGrantId("g2");

@@ -1,7 +1,7 @@
 import { errors, type Adapter, type AdapterPayload } from "oidc-provider";
 import type { Pool } from "pg";
 
-/** What belongs to a grant and goes with it. */
+/** Models that are revoked with their grant. */
 const grantBoundModels: ReadonlySet<string> = new Set([
   "AccessToken",
   "AuthorizationCode",
@@ -11,29 +11,36 @@ const grantBoundModels: ReadonlySet<string> = new Set([
   "PreAuthorizedCode",
 ]);
 
+/** Called before a record is stored. @throws when there are too many */
+export type RecordLimit = (model: string, payload: AdapterPayload) => Promise<void>;
+
 interface ProviderRecordRow {
   readonly payload: AdapterPayload;
   readonly consumed: number | null;
 }
 
 /**
- * oidc-provider's storage in PostgreSQL, one for each model.
+ * Storage of one oidc-provider model in PostgreSQL.
  *
- * Expired rows are not found, except an authorization code that was used: the library looks for it
- * to revoke its grant when it comes a second time (RFC 6749 4.1.2). Codes are kept as they are, not
- * as digests: one lives for 60 seconds and is worthless without its PKCE verifier; a session's id
- * is worthless without the cookie key that signs it.
+ * Expired rows are hidden, except a used authorization code: the library needs it to revoke the
+ * grant when the code is replayed (RFC 6749 4.1.2). Codes are stored in the clear: one lives 60
+ * seconds and is useless without its PKCE verifier; a session's id is useless without the cookie
+ * key that signs it.
  */
 export class PostgresAdapter implements Adapter {
   readonly #pool: Pool;
   readonly #model: string;
+  readonly #limit: RecordLimit;
 
-  constructor(pool: Pool, model: string) {
+  constructor(pool: Pool, model: string, limit: RecordLimit = async () => undefined) {
     this.#pool = pool;
     this.#model = model;
+    this.#limit = limit;
   }
 
+  /** @throws the error of the record limit */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
+    await this.#limit(this.#model, payload);
     await this.#pool.query(
       `insert into provider_records (model, id, payload, grant_id, uid, user_code, expires_at)
        values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
@@ -63,10 +70,7 @@ export class PostgresAdapter implements Adapter {
     return this.#findBy("user_code", userCode);
   }
 
-  /**
-   * @throws InvalidGrant when somebody else used it in the meantime: of two that come at once, one
-   *   wins.
-   */
+  /** @throws InvalidGrant when the record is consumed already. Of two concurrent calls one wins. */
   async consume(id: string): Promise<void> {
     const { rowCount } = await this.#pool.query(
       "update provider_records set consumed_at = now() where model = $1 and id = $2 and consumed_at is null",
@@ -84,7 +88,7 @@ export class PostgresAdapter implements Adapter {
   }
 
   async #findBy(column: "id" | "uid" | "user_code", value: string): Promise<AdapterPayload | undefined> {
-    if (value.includes("\0")) return undefined; // no text of PostgreSQL's holds one
+    if (value.includes("\0")) return undefined; // PostgreSQL's text holds no NUL
     const { rows } = await this.#pool.query<ProviderRecordRow>(
       `select payload, extract(epoch from consumed_at)::float8 as consumed from provider_records
        where model = $1 and ${column} = $2 and (expires_at is null or expires_at > now() or consumed_at is not null)`,

@@ -1,26 +1,23 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
+
+import type { FastifyReply } from "fastify";
 
 import { chooseLanguage } from "../language/language.ts";
 import type { IdentitySettings } from "./env.ts";
 import type { Appearance } from "./pages/layout.ts";
 
-/**
- * Language and theme of the last sign-in, for pages that nobody hands them to: signing out, errors.
- */
+/** Language and theme of the last sign-in, for pages without parameters: sign-out, errors. */
 const appearanceCookie = "relicario_look";
 
-/** Path of the issuer: everything lies below it, cookies too. */
+/** Path of the issuer, below which all pages and cookies are. */
 export function getBasePath(settings: IdentitySettings): string {
   return new URL(settings.issuer).pathname;
 }
 
-/**
- * How a page looks for whoever asks: as the portal wishes, else as at the last sign-in, else as the
- * browser wishes.
- */
+/** Uses the portal's parameters, else those of the last sign-in, else the browser's. */
 export function resolveAppearance(
   settings: IdentitySettings,
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, "headers">,
   requested: { uiLocales?: unknown; theme?: unknown } = {},
 ): Appearance {
   const savedMatch = new RegExp(`(?:^|; )${appearanceCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(
@@ -32,13 +29,13 @@ export function resolveAppearance(
     language: chooseLanguage(uiLocales, request.headers["accept-language"]),
     theme: theme === "light" || theme === "dark" ? theme : undefined,
     productName: settings.productName,
-    base: getBasePath(settings),
+    basePath: getBasePath(settings),
   };
 }
 
-export function saveAppearance(response: ServerResponse, { language, theme, base }: Appearance): void {
-  response.appendHeader(
-    "Set-Cookie",
-    `${appearanceCookie}=${language}.${theme ?? "system"}; Path=${base}; HttpOnly; SameSite=Lax`,
+export function saveAppearance(reply: FastifyReply, { language, theme, basePath }: Appearance): void {
+  void reply.header(
+    "set-cookie",
+    `${appearanceCookie}=${language}.${theme ?? "system"}; Path=${basePath}; HttpOnly; SameSite=Lax`,
   );
 }

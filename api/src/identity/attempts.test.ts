@@ -1,13 +1,13 @@
 import { Pool } from "pg";
 
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 import { AttemptLimiter, TooManyAttempts } from "./attempts.ts";
 import { migrate, deleteExpiredRows } from "./database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
 let attemptLimiter: AttemptLimiter;
-const limit = { name: "tries", max: 5, windowSeconds: 600 };
+const limit = { name: "tries", maxAttempts: 5, windowSeconds: 600 };
 
 beforeAll(async () => {
   database = await createTestDatabase("identity_empty", () => Promise.resolve());
@@ -20,15 +20,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe("Attempts", () => {
-  it("lets exactly as many through as it may when many come at once", async () => {
+describe("AttemptLimiter", () => {
+  it("admits exactly the limit of concurrent attempts", async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => attemptLimiter.consume(limit, "crowd")));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     for (const result of results)
       if (result.status === "rejected") expect(result.reason).toBeInstanceOf(TooManyAttempts);
   });
 
-  it("says how long to wait, and being refused lengthens nothing", async () => {
+  it("says how long to wait, and a refused attempt does not extend the wait", async () => {
     for (let attempt = 0; attempt < 5; attempt++) await attemptLimiter.consume(limit, "patient");
     await pool.query("update attempts set ends_at = now() + interval '90 seconds' where count = 5");
     const refusals = await Promise.all(
@@ -42,7 +42,7 @@ describe("Attempts", () => {
     ).toBeLessThanOrEqual(90);
   });
 
-  it("begins anew when the window has ended", async () => {
+  it("starts again when the window has ended", async () => {
     for (let attempt = 0; attempt < 5; attempt++) await attemptLimiter.consume(limit, "returns");
     await expect(attemptLimiter.requireRemaining(limit, "returns")).rejects.toThrow(TooManyAttempts);
     await pool.query("update attempts set ends_at = now()");
@@ -51,17 +51,38 @@ describe("Attempts", () => {
     await expect(attemptLimiter.consume(limit, "returns")).rejects.toThrow(TooManyAttempts);
   });
 
-  it("takes back what did not go wrong, and forgets", async () => {
-    for (let attempt = 0; attempt < 12; attempt++) {
-      await attemptLimiter.consume(limit, "careful");
-      await attemptLimiter.refund(limit, "careful");
+  it("lets attempts wait longer and longer from the limit on, up to a minute", async () => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => attemptLimiter.slowDown(limit, "many")));
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt++) {
+      const refusal = await attemptLimiter.slowDown(limit, "many").catch((error: unknown) => error);
+      waits.push(refusal instanceof TooManyAttempts ? refusal.retryAfterSeconds : 0);
+      await pool.query("update attempts set next_at = now() where count >= 5");
+      await attemptLimiter.slowDown(limit, "many");
     }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60, 60]);
+    await pool.query("update attempts set ends_at = now()");
+    await attemptLimiter.slowDown(limit, "many");
+    await attemptLimiter.slowDown(limit, "many"); // the count starts at one again
+  });
+
+  it("records without refusing, and says when the limit is reached", async () => {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect(await attemptLimiter.isReached(limit, "watched")).toBe(false);
+      await attemptLimiter.record(limit, "watched");
+    }
+    await attemptLimiter.record(limit, "watched");
+    expect(await attemptLimiter.isReached(limit, "watched")).toBe(true);
+  });
+
+  it("admits attempts again after a reset", async () => {
     for (let attempt = 0; attempt < 5; attempt++) await attemptLimiter.consume(limit, "careful");
     await attemptLimiter.reset(limit, "careful");
     await attemptLimiter.consume(limit, "careful");
   });
 
-  it("counts subjects and limits apart, and stores no name", async () => {
+  it("counts subjects and limits separately, and stores no name", async () => {
     for (let attempt = 0; attempt < 5; attempt++) await attemptLimiter.consume(limit, "somebody-known");
     await attemptLimiter.consume(limit, "somebody-else");
     await attemptLimiter.consume({ ...limit, name: "others" }, "somebody-known");
@@ -70,18 +91,32 @@ describe("Attempts", () => {
   });
 });
 
-describe("removeExpired", () => {
-  it("removes windows that ended and records that expired long ago, and nothing else", async () => {
+describe("deleteExpiredRows", () => {
+  it("deletes only windows that ended and records that expired long ago", async () => {
     await pool.query("delete from attempts");
     await attemptLimiter.consume(limit, "stays");
     await attemptLimiter.consume({ ...limit, windowSeconds: 0 }, "goes");
     await pool.query(`insert into provider_records (model, id, payload, expires_at) values
-      ('Session', 'old', '{}', now() - interval '2 hours'), ('Session', 'new', '{}', now() + interval '1 hour'), ('Grant', 'for good', '{}', null)`);
+      ('Session', 'old', '{}', now() - interval '1 second'), ('Session', 'new', '{}', now() + interval '1 hour'), ('Grant', 'for good', '{}', null),
+      ('AuthorizationCode', 'used', '{}', now() - interval '59 minutes'), ('AuthorizationCode', 'old', '{}', now() - interval '61 minutes')`);
     await deleteExpiredRows(pool);
     expect((await pool.query("select id from provider_records order by id")).rows).toEqual([
       { id: "for good" },
       { id: "new" },
+      { id: "used" },
     ]);
     expect((await pool.query("select count(*)::int as count from attempts")).rows).toEqual([{ count: 1 }]);
+  });
+
+  it("deletes in batches, each by the index", async () => {
+    await pool.query(`insert into provider_records (model, id, payload, expires_at)
+      select 'Interaction', 'i' || n, '{}', now() - interval '1 minute' from generate_series(1, 12000) n`);
+    const statements: string[] = [];
+    const watchedPool = {
+      query: (text: string, values: unknown[]) => (statements.push(text), pool.query(text, values)),
+    };
+    await deleteExpiredRows(watchedPool as unknown as Pool);
+    expect(statements.filter((text) => text.includes("provider_records"))).toHaveLength(3);
+    expect((await pool.query("select 1 from provider_records where model = 'Interaction'")).rowCount).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The most common passwords of at least ten characters, written small; what is checked is written
- * small before it is looked up. Shorter ones are refused by their length.
+ * Common passwords, in lower case; look them up in lower case. All have at least ten characters,
+ * since shorter passwords are refused anyway.
  */
 export const commonPasswords: ReadonlySet<string> = new Set(
   `1234567890 0123456789 0987654321 9876543210 1q2w3e4r5t 1q2w3e4r5t6y 12345678910 123456789a 123456789q 1234567890a

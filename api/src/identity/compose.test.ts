@@ -6,15 +6,14 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { readCompose, type Container } from "@relicario/tooling/containers/compose";
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 
 import { requireCode, findFreePort, SignInRequest, Visitor } from "./test-support.ts";
 
 /*
- * The parts of docker-compose.yml as processes, with the file's own commands and environment. What
- * a container network gives is put in place of it, and nothing else: names and ports become free
- * ports of this machine, volumes become folders, the database is that of the tests, and the
- * portal's page is made here.
+ * Runs the services of docker-compose.yml as processes, with the file's commands and environment.
+ * Only what a container network provides is replaced: names and ports become free local ports,
+ * volumes become folders, the database is that of the tests, and the portal's page is a stub.
  */
 
 jest.setTimeout(120_000); // four processes start
@@ -24,7 +23,7 @@ let folder: string;
 let databases: Record<"relicario" | "relicario_identity", TestDatabase>;
 let origin: string;
 let issuer: string;
-/** Starts what is still to start. */
+/** Services that are not started yet. */
 let compose: ReturnType<typeof readCompose>;
 let pathReplacements: readonly (readonly [from: string, to: string])[];
 const runningProcesses: ChildProcess[] = [];
@@ -53,15 +52,17 @@ beforeAll(async () => {
     ["/relicario/host/dist", join(folder, "host")],
     ["/releases", join(folder, "releases")],
   ];
-  await writeFileInFolder(join(folder, "releases/team-keys.json"), "{}"); // no remotes: they have no part in a sign-in
-  await writeFileInFolder(
-    join(folder, "host/index.html"),
-    '<!doctype html><script type="application/json" id="portal-page">{}</script>',
-  );
+  await writeFileInFolder(join(folder, "releases/team-keys.json"), "{}"); // no remotes: a sign-in needs none
+  for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
+    await writeFileInFolder(
+      join(folder, "host", page),
+      '<!doctype html><script type="application/json" id="portal-page">{}</script>',
+    );
+  await writeFileInFolder(join(folder, "host/vault/static/controller.0123abcd.js"), "");
   await Promise.all([
     startContainer("identity", { IDENTITY_PORT: identityPort }),
     startContainer("service", { API_PORT: servicePort }),
-    startContainer("deployer", {}, /^\{"signed":/),
+    startContainer("deployment-signer", {}, /^\{"signed":/),
   ]);
   await startContainer("gateway", { GATEWAY_PORT: gatewayPort });
 });
@@ -81,7 +82,7 @@ async function writeFileInFolder(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** The container's command and environment, moved to this machine. Resolves with its ready line. */
+/** Runs the container's command and environment on this machine. Resolves with its ready line. */
 async function startContainer(
   name: string,
   ports: Readonly<Record<string, string>>,
@@ -127,8 +128,8 @@ async function startContainer(
   });
 }
 
-describe("the system of docker-compose.yml", () => {
-  it("signs somebody in: at the provider by its public name, at the service behind the gateway", async () => {
+describe("docker-compose.yml", () => {
+  it("signs a person in, through the provider's public name and the service behind the gateway", async () => {
     const demoAccount = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as {
       email: string;
       password: string;

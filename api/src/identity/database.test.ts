@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 
 import { openFaultInjector, startDatabaseProxy, type DatabaseProxy } from "../testing/database-faults.ts";
 import { openPool } from "./database.ts";
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe("openPool", () => {
-  it("gives up a database that accepts and answers nothing, and uses it again when it answers", async () => {
+  it("fails on an unresponsive database, and recovers", async () => {
     const pool = openPool(proxy.url, () => undefined, 1);
     await pool.query("select 1");
     proxy.stall();
@@ -25,7 +25,7 @@ describe("openPool", () => {
     await pool.end();
   });
 
-  it("outlives a connection that ends while it is in use", async () => {
+  it("survives the loss of a connection in use", async () => {
     const connectionErrors: Error[] = [];
     const pool = openPool(database.url, (error) => connectionErrors.push(error));
     const client = await pool.connect();

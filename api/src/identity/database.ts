@@ -2,12 +2,12 @@ import { Pool } from "pg";
 
 import { migrations } from "./migrations.ts";
 
-/** Any number will do, as long as every process takes the same. */
+/** Any number, the same in every process. */
 const migrationLockKey = 730_214_001;
 
 /**
- * @param timeoutSeconds how long a connection, or an answer, is waited for; `onLost` hears of
- *   connections that ended, in use or idle
+ * @param onConnectionLost called for each lost connection, in use or idle
+ * @param timeoutSeconds of a connection and of a query
  */
 export function openPool(url: string, onConnectionLost: (error: Error) => void, timeoutSeconds = 10): Pool {
   const timeoutMilliseconds = timeoutSeconds * 1_000;
@@ -20,13 +20,13 @@ export function openPool(url: string, onConnectionLost: (error: Error) => void, 
     keepAliveInitialDelayMillis: 10_000,
     application_name: "relicario identity",
   });
-  // without a listener its loss would end the process
+  // unhandled, the loss would end the process
   pool.on("connect", (client) => client.on("error", onConnectionLost));
-  pool.on("error", () => undefined); // the same losses, of idle connections only
+  pool.on("error", () => undefined); // already reported above, for idle connections
   return pool;
 }
 
-/** Brings the database up to date. Processes that start at once wait for each other. */
+/** Migrates the database. Processes that start together wait for each other. */
 export async function migrate(pool: Pool): Promise<void> {
   const client = await pool.connect();
   try {
@@ -45,7 +45,7 @@ export async function migrate(pool: Pool): Promise<void> {
     }
     await client.query("commit");
   } catch (error) {
-    // the connection is gone: the server has rolled back by itself
+    // fails when the connection is lost: the server has rolled back
     await client.query("rollback").catch(() => undefined);
     throw error;
   } finally {
@@ -53,11 +53,23 @@ export async function migrate(pool: Pool): Promise<void> {
   }
 }
 
+const rowsPerBatch = 5_000;
+
+/** Statements that delete the oldest rows first, by the indexes on their times. */
+const expiredRows = [
+  // A used code must stay as long as tokens of its grant may live: at most an hour.
+  `delete from provider_records where ctid in (select ctid from provider_records
+   where expires_at < now() and (model <> 'AuthorizationCode' or expires_at < now() - interval '1 hour')
+   order by expires_at limit $1)`,
+  "delete from attempts where ctid in (select ctid from attempts where ends_at < now() order by ends_at limit $1)",
+];
+
 /**
- * Removes what has expired. Finding ignores expired rows anyway; this only keeps the tables small.
+ * Deletes expired rows, which queries ignore anyway, to keep the tables small. Goes in batches,
+ * between which other calls proceed.
  */
-export async function deleteExpiredRows(pool: Pool): Promise<void> {
-  // A consumed code is kept as long as its grant may live in tokens: an hour is plenty for both.
-  await pool.query("delete from provider_records where expires_at < now() - interval '1 hour'");
-  await pool.query("delete from attempts where ends_at < now()");
+export async function deleteExpiredRows(pool: Pool, signal?: AbortSignal): Promise<void> {
+  for (const statement of expiredRows)
+    for (let deleted = rowsPerBatch; deleted === rowsPerBatch && signal?.aborted !== true;)
+      deleted = (await pool.query(statement, [rowsPerBatch])).rowCount ?? 0;
 }

@@ -1,17 +1,7 @@
+import { ConnectionLimits, TrustedProxies, type ProxyTrustCheck } from "@relicario/tooling/http";
 import { z } from "zod";
 
-const json = <T extends z.ZodType>(schema: T) =>
-  z
-    .string()
-    .transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.issues.push({ code: "custom", message: "is not JSON", input: text });
-        return z.NEVER;
-      }
-    })
-    .pipe(schema);
+import { jsonSetting } from "../env/json-setting.ts";
 
 const Client = z.strictObject({
   client_id: z.string().min(1),
@@ -22,7 +12,7 @@ const Client = z.strictObject({
 });
 export type Client = z.infer<typeof Client>;
 
-/** A private signing key as {@link file://./keys.ts} makes it. */
+/** A private signing key, as {@link file://./generate-keys.ts} generates it. */
 const SigningKey = z.looseObject({
   kty: z.literal("RSA"),
   kid: z.string(),
@@ -32,6 +22,14 @@ const SigningKey = z.looseObject({
   e: z.string(),
   d: z.string(),
 });
+
+export const IdentityLimits = ConnectionLimits.extend({
+  /** Each call takes up to two of ten database connections. */
+  turnsOfAddress: z.int().positive().default(4),
+  /** Sign-in pages per IP address and minute: each is a row for an hour. */
+  signInPagesOfAddress: z.int().positive().default(600),
+});
+type IdentityLimits = Readonly<z.infer<typeof IdentityLimits>>;
 
 const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
 
@@ -47,23 +45,30 @@ const Environment = z.object({
   IDENTITY_HOST: z.string().min(1).default("localhost"),
   IDENTITY_ISSUER: Issuer,
   IDENTITY_DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, "is not a postgresql:// address"),
-  IDENTITY_CLIENTS: json(z.array(Client).min(1)),
-  IDENTITY_KEYS: json(z.object({ keys: z.array(SigningKey).min(1) })),
-  COOKIE_KEYS: json(z.array(z.string().min(32)).min(1)),
-  DEMO_ACCOUNT: json(DemoAccount).optional(),
+  IDENTITY_CLIENTS: jsonSetting(z.array(Client).min(1)),
+  IDENTITY_KEYS: jsonSetting(z.object({ keys: z.array(SigningKey).min(1) })),
+  COOKIE_KEYS: jsonSetting(z.array(z.string().min(32)).min(1)),
+  DEMO_ACCOUNT: jsonSetting(DemoAccount).optional(),
   /**
-   * Whoever shows it may change passwords by `/admin` (administration.ts); without one nobody can.
-   * Empty is none.
+   * Bearer token for changes of passwords through `/admin` (admin-routes.ts); empty or absent:
+   * `/admin` is off.
    */
   IDENTITY_ADMIN_TOKEN: z
     .string()
     .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
     .optional(),
   PRODUCT_NAME: z.string().min(1).default("Relicario"),
+  /** Proxies whose `X-Forwarded-For` is trusted, so that limits count the caller's IP address. */
+  TRUSTED_PROXIES: TrustedProxies.prefault(""),
+  /**
+   * Replaces limits by name (above and in tooling/src/http/limits.ts), such as
+   * `{"callsOfAddress":2000}`.
+   */
+  IDENTITY_LIMITS: jsonSetting(IdentityLimits).prefault("{}"),
   ACCESS_TOKEN_TTL: z.coerce.number().int().min(10).max(86_400).default(300),
 });
 
-/** What the process is told, by its environment. Times in seconds. */
+/** Settings of the process. Times in seconds. */
 export interface IdentitySettings {
   readonly port: number;
   readonly host: string;
@@ -76,9 +81,11 @@ export interface IdentitySettings {
   readonly adminToken: string | undefined;
   readonly productName: string;
   readonly accessTokenTtl: number;
+  readonly trustedProxies: ProxyTrustCheck;
+  readonly limits: IdentityLimits;
 }
 
-/** @throws Error with one line that names every missing or wrong variable, and no value. */
+/** @throws Error of one line that names every missing or invalid variable, without values. */
 export function parseSettings(environment: Readonly<Record<string, string | undefined>>): IdentitySettings {
   const parsed = Environment.safeParse(environment);
   if (!parsed.success) {
@@ -100,5 +107,7 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
     adminToken: variables.IDENTITY_ADMIN_TOKEN === "" ? undefined : variables.IDENTITY_ADMIN_TOKEN,
     productName: variables.PRODUCT_NAME,
     accessTokenTtl: variables.ACCESS_TOKEN_TTL,
+    trustedProxies: variables.TRUSTED_PROXIES,
+    limits: variables.IDENTITY_LIMITS,
   };
 }

@@ -1,37 +1,35 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 
 interface SecurityPolicy {
-  /** Scripts that stand in the page, word by word. Without any, no script runs. */
-  readonly scripts?: readonly string[];
-  /** Where forms may lead, redirects included: browsers hold a form to it up to the last hop. */
-  readonly forms?: readonly string[];
-  /** Who may frame the page. Without any, nobody. */
-  readonly framedBy?: readonly string[];
+  /** Source of inline scripts that may run; none by default. */
+  readonly inlineScripts?: readonly string[];
+  /** Where forms may submit to, redirects included: browsers check every hop. */
+  readonly formTargets?: readonly string[];
+  /** Who may frame the page; no one by default. */
+  readonly frameAncestors?: readonly string[];
 }
 
-/** Headers of everything that the provider answers. Later calls replace what earlier ones said. */
+/** Sets headers of every response. A later call replaces those of an earlier one. */
 export function setSecurityHeaders(
   response: ServerResponse,
-  { scripts = [], forms = [], framedBy = [] }: SecurityPolicy,
+  { inlineScripts = [], formTargets = [], frameAncestors = [] }: SecurityPolicy,
 ): void {
   const directives = [
     "default-src 'none'",
-    // 'self' serves no script; it is there because the library adds the digest of its own to an
+    // 'self' matches no script of this server. The library appends its script's digest to an
     // existing directive.
-    `script-src ${scripts.length === 0 ? "'self'" : scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`).join(" ")}`,
+    `script-src ${inlineScripts.length === 0 ? "'self'" : inlineScripts.map((script) => `'sha256-${hash("sha256", script, "base64")}'`).join(" ")}`,
     "style-src 'self'",
-    "font-src 'self'",
-    "img-src 'self'",
-    `form-action 'self' ${forms.join(" ")}`.trim(),
+    `form-action 'self' ${formTargets.join(" ")}`.trim(),
     "base-uri 'none'",
-    `frame-ancestors ${framedBy.length === 0 ? "'none'" : framedBy.join(" ")}`,
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
   ];
   response.setHeader("Content-Security-Policy", directives.join("; "));
   response.setHeader("X-Content-Type-Options", "nosniff");
-  // Within the provider only, so that a form's POST says where it comes from.
+  // So that a form's POST carries its origin.
   response.setHeader("Referrer-Policy", "same-origin");
   response.setHeader("Permissions-Policy", "camera=(), geolocation=(), microphone=()");
-  if (framedBy.length === 0) response.setHeader("X-Frame-Options", "DENY");
+  if (frameAncestors.length === 0) response.setHeader("X-Frame-Options", "DENY");
   else response.removeHeader("X-Frame-Options");
 }

@@ -1,27 +1,23 @@
+import { describeError } from "../http/logging.ts";
 import { parseSettings } from "./env.ts";
-import { createLog, describeError } from "./log.ts";
 import { startIdentityProvider } from "./server.ts";
 
-const log = createLog();
+const shutdownGraceMilliseconds = 5_000;
 
 try {
-  const server = await startIdentityProvider(parseSettings(process.env), log);
-  let isStopping = false;
+  const server = await startIdentityProvider(parseSettings(process.env));
   const stop = (): void => {
-    if (isStopping) return;
-    isStopping = true;
-    void server.stop().then(() => {
-      log.info("stopped");
-    });
+    setTimeout(() => process.exit(), shutdownGraceMilliseconds).unref();
+    void server.stop(); // idempotent
   };
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
-  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`); // whoever reads it may end us
-  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as the service does
+  process.stdout.write(`${JSON.stringify({ ready: true, port: server.port })}\n`); // the reader may send SIGTERM from now on
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as in ../main.ts
 } catch (error) {
-  // Our own lines name no values; whatever else went wrong may.
+  // Our own messages contain no values; others may.
   const isExpected = error instanceof Error && error.message.startsWith("identity provider: ");
   if (isExpected) process.stderr.write(`${error.message}\n`);
-  else log.error("cannot start", describeError(error));
+  else process.stderr.write(`${JSON.stringify({ ready: false, failure: describeError(error) })}\n`);
   process.exitCode = 1;
 }

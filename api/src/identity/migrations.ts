@@ -39,4 +39,11 @@ export const migrations: readonly { readonly id: number; readonly sql: string }[
       create index attempts_end on attempts (ends_at);
     `,
   },
+  {
+    id: 2,
+    sql: `
+      -- When the next try is admitted, within a window that slows down.
+      alter table attempts add column next_at timestamptz not null default now();
+    `,
+  },
 ];

@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { commonPasswords } from "./common-passwords.ts";
 
 export const minPasswordLength = 10; // characters
-export const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
+export const maxPasswordLength = 256; // characters; bounds the cost of hashing
 
-/** OWASP's first recommendation for Argon2id: 19 MiB, two passes, one lane; about 50 ms. */
+/** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane; about 50 ms. */
 const hashCost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const hashBytes = 32;
 
-/** On a thread of Node's own pool: whoever else waits for this process goes on meanwhile. */
+/** Runs in Node's thread pool, without blocking other calls. */
 const argon2Async = promisify(argon2);
 
 export type PasswordProblem =
@@ -20,7 +20,7 @@ export type PasswordProblem =
   | "password_is_name"
   | "password_common";
 
-/** Why a new password is refused; null when it is good. */
+/** @returns why a new password is refused; null when it is accepted */
 export function findPasswordProblem(password: string, username: string, email: string): PasswordProblem | null {
   const length = Array.from(normalizePassword(password)).length;
   if (length === 0) return "password_missing";
@@ -35,7 +35,7 @@ export function findPasswordProblem(password: string, username: string, email: s
   return null;
 }
 
-/** @returns an encoded hash: algorithm, cost and salt stand in it */
+/** @returns the encoded hash with algorithm, cost and salt */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await argon2Async("argon2id", {
@@ -49,35 +49,35 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Compares with the hash; without one does the same work and says no, so that time does not tell
- * who has an account. @throws Error when what is stored is no hash.
+ * Verifies a password. Without a hash, does the same work and returns false, so that timing does
+ * not reveal who has an account. @throws Error when the stored text is no hash
  */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
   const { length } = Array.from(normalizePassword(password));
-  if (length === 0 || length > maxPasswordLength) return false; // no account has one
-  const { nonce, expected, ...costs } = parseHash(hash ?? (await getDummyHash()));
+  if (length === 0 || length > maxPasswordLength) return false; // no account has such a password
+  const { salt, expected, ...costs } = parseHash(hash ?? (await getDummyHash()));
   const actual = await argon2Async("argon2id", {
     message: normalizePassword(password),
-    nonce,
+    nonce: salt,
     ...costs,
     tagLength: expected.length,
   });
   return timingSafeEqual(actual, expected) && hash !== undefined;
 }
 
-/** The form that the reference implementation of Argon2 writes. */
+/** Parses the format of Argon2's reference implementation. */
 function parseHash(encoded: string): {
   memory: number;
   passes: number;
   parallelism: number;
-  nonce: Buffer;
+  salt: Buffer;
   expected: Buffer;
 } {
   const [, memory, passes, parallelism, salt, expected] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(encoded) ?? [];
   if (salt === undefined || expected === undefined) throw new Error("not an Argon2id hash");
   const hashCosts = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  return { ...hashCosts, nonce: Buffer.from(salt, "base64"), expected: Buffer.from(expected, "base64") };
+  return { ...hashCosts, salt: Buffer.from(salt, "base64"), expected: Buffer.from(expected, "base64") };
 }
 
 function toUnpaddedBase64(bytes: Buffer): string {
@@ -85,15 +85,18 @@ function toUnpaddedBase64(bytes: Buffer): string {
 }
 
 let dummyHash: Promise<string> | undefined;
-/** Call it once at start, else the first unknown name waits twice as long. */
+/**
+ * Computes the hash that is verified for unknown names. Call it at the start; otherwise the first
+ * unknown name takes twice as long.
+ */
 export function getDummyHash(): Promise<string> {
   dummyHash ??= hashPassword(randomBytes(32).toString("base64url"));
   return dummyHash;
 }
 
 /**
- * The password as typed, in Unicode's composed form (NFC, as RFC 8265 4.2 says), because keyboards
- * differ in how they write "ñ". Nothing is trimmed and no case is folded.
+ * Unicode's composed form (NFC, RFC 8265 4.2), because keyboards encode "ñ" differently. Nothing is
+ * trimmed and case is kept.
  */
 function normalizePassword(password: string): string {
   return password.normalize("NFC");

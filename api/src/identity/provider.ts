@@ -1,13 +1,16 @@
+import type { FastifyBaseLogger } from "fastify";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import Provider, { type Configuration, type KoaContextWithOIDC } from "oidc-provider";
 import type { Pool } from "pg";
 
+import { describeError } from "../http/logging.ts";
 import type { Accounts } from "./accounts.ts";
-import { PostgresAdapter } from "./adapter.ts";
+import { findDatabaseFault } from "../db/faults.ts";
+import { PostgresAdapter, type RecordLimit } from "./adapter.ts";
 import type { Client, IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
-import { describeError, type Log } from "./log.ts";
 import { getBasePath, resolveAppearance } from "./appearance.ts";
+import { TooManyRecords } from "./record-limit.ts";
 import type { Appearance } from "./pages/layout.ts";
 import {
   renderNoticePage,
@@ -18,26 +21,27 @@ import {
 } from "./pages/notices.ts";
 import { browserStateCookie, deriveBrowserState, deriveSessionState } from "./session-state.ts";
 
-/** What access tokens are for. */
+/** Audience of access tokens. */
 const audience = "relicario-api";
 const resource = "urn:relicario:api";
 const resourceScope = "openid api";
 const oidcScope = "openid profile email";
 
-/**
- * Seconds. A session is prolonged by each use, and an open portal renews its token every few
- * minutes.
- */
+/** Seconds. Each use extends a session, and an open portal renews its token every few minutes. */
 const ttlSeconds = { code: 60, idToken: 600, interaction: 3600, session: 12 * 3600 } as const;
+
+/** `Retry-After` of a 503: a restarting database is back by then. */
+export const databaseRetrySeconds = 3;
 
 interface ProviderDeps {
   readonly settings: IdentitySettings;
   readonly pool: Pool;
   readonly accounts: Accounts;
-  readonly log: Log;
+  readonly recordLimit: RecordLimit;
+  readonly log: FastifyBaseLogger;
 }
 
-/** The page of the portal that one goes back to. */
+/** The portal's page to return to. */
 export function getReturnUrl(settings: IdentitySettings, clientId?: unknown): string | undefined {
   const client = settings.clients.find((candidate) => candidate.client_id === clientId) ?? settings.clients[0];
   return client?.post_logout_redirect_uris[0];
@@ -47,14 +51,14 @@ export function collectClientOrigins(settings: IdentitySettings): string[] {
   return [...new Set(settings.clients.flatMap((client) => client.origins))];
 }
 
-export function createProvider({ settings, pool, accounts, log }: ProviderDeps): Provider {
+export function createProvider({ settings, pool, accounts, recordLimit, log }: ProviderDeps): Provider {
   const base = getBasePath(settings);
   const clients: ReadonlyMap<string, Client> = new Map(settings.clients.map((client) => [client.client_id, client]));
   const getAppearance = (ctx: Pick<KoaContextWithOIDC, "query" | "req">): Appearance =>
     resolveAppearance(settings, ctx.req, { uiLocales: ctx.query["ui_locales"], theme: ctx.query["theme"] });
 
   const configuration: Configuration = {
-    adapter: (model: string) => new PostgresAdapter(pool, model),
+    adapter: (model: string) => new PostgresAdapter(pool, model, recordLimit),
     clients: settings.clients.map(({ client_id, redirect_uris, post_logout_redirect_uris }) => ({
       client_id,
       redirect_uris,
@@ -70,8 +74,8 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
       keys: settings.cookieKeys,
       names: { session: "relicario_session", interaction: "relicario_interaction", resume: "relicario_resume" },
       long: { httpOnly: true, sameSite: "lax", path: base, signed: true },
-      // Each of these lies at the path of its own sign-in, so that two tabs do not disturb each
-      // other.
+      // Each of these cookies is limited to the path of its sign-in, so that two tabs do not
+      // interfere.
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
     scopes: ["openid", "profile", "email"],
@@ -84,7 +88,7 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
       iss: null,
       sid: null,
     },
-    conformIdTokenClaims: false, // user name and e-mail stand in the ID token: the portal asks nothing else
+    conformIdTokenClaims: false, // user name and e-mail are in the ID token: the portal does not call userinfo
     responseTypes: ["code"],
     clientAuthMethods: ["none"],
     pkce: { required: () => true },
@@ -101,7 +105,10 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
         logoutSource: (ctx, form) => {
           const hint = ctx.oidc.entities.IdTokenHint?.payload["sub"];
           if (hint !== undefined && hint === ctx.oidc.session?.accountId) {
-            setSecurityHeaders(ctx.res, { scripts: [signOutScript], forms: collectClientOrigins(settings) });
+            setSecurityHeaders(ctx.res, {
+              inlineScripts: [signOutScript],
+              formTargets: collectClientOrigins(settings),
+            });
             ctx.body = renderAutoSignOutPage(getAppearance(ctx), { form });
           } else {
             ctx.body = renderSignOutConfirmationPage(getAppearance(ctx), {
@@ -139,7 +146,7 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
       return {
         azp: token.clientId,
         auth_time: code?.authTime,
-        // so that signing out ends what other tabs of this sign-in exchanged
+        // so that signing out also revokes sessions that other tabs of this sign-in exchanged
         sid: session?.sidFor(code?.clientId ?? ""),
         ...(account === undefined ? {} : buildUserClaims(account)),
       };
@@ -148,7 +155,7 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
       const account = await accounts.find(id);
       return account && { accountId: account.id, claims: () => ({ sub: account.id, ...buildUserClaims(account) }) };
     },
-    // The only clients are the portal's own: nobody is asked for consent.
+    // All clients are the portal's own: no consent is asked for.
     loadExistingGrant: async (ctx) => {
       const { session, client, account } = ctx.oidc;
       if (session === undefined || client === undefined || account === undefined) return undefined;
@@ -164,10 +171,11 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
     interactions: { url: (_ctx, interaction) => `${base}/interaction/${interaction.uid}` },
     renderError: (ctx, out, error) => {
       ctx.type = "html";
-      const name: NoticeName = ctx.status >= 500 ? "failed" : error.name === "SessionNotFound" ? "expired" : "refused";
+      if (error instanceof TooManyRecords) ctx.set("retry-after", String(error.retryAfterSeconds));
+      const name = chooseNotice(ctx.status, error);
       ctx.body = renderNoticePage(getAppearance(ctx), name, {
         returnUrl: getReturnUrl(settings),
-        code: name === "expired" ? undefined : out.error,
+        code: name === "refused" || name === "failed" ? out.error : undefined,
       });
     },
     ttl: {
@@ -175,7 +183,8 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
       AuthorizationCode: ttlSeconds.code,
       IdToken: ttlSeconds.idToken,
       Interaction: ttlSeconds.interaction,
-      Session: ttlSeconds.session,
+      // A session without a person ends as soon as a sign-in page.
+      Session: (_ctx, { accountId }) => (accountId === undefined ? ttlSeconds.interaction : ttlSeconds.session),
       Grant: ttlSeconds.session,
     },
   };
@@ -191,18 +200,28 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
     ctx.body = renderNoticePage(getAppearance(ctx), "not_found", { returnUrl: getReturnUrl(settings) });
     ctx.status = 404;
   });
-  provider.on("server_error", (_ctx, error) => {
-    log.error("server error", describeError(error));
+  // before the response is written
+  provider.on("server_error", (ctx, error) => {
+    log.error({ failure: describeError(error) }, "failed");
+    if (findDatabaseFault(error) === null) return;
+    ctx.status = 503;
+    ctx.set("retry-after", String(databaseRetrySeconds));
   });
   return provider;
 }
 
+function chooseNotice(status: number, error: Error): NoticeName {
+  if (status === 429 || status === 503) return "busy";
+  if (status >= 500) return "failed";
+  return error.name === "SessionNotFound" ? "expired" : "refused";
+}
+
 function buildUserClaims(account: { username: string; email: string }): Record<string, string | boolean> {
-  // No mail is sent from here, so nothing shows that an address is somebody's.
+  // This provider sends no mail, so no address is verified.
   return { preferred_username: account.username, email: account.email, email_verified: false };
 }
 
-/** [Note: Session check] of session-state.ts, step 1 and step 4. */
+/** [Note: Session check] of session-state.ts, steps 1 and 4. */
 function addSessionState(provider: Provider, base: string): void {
   const cookieOptions = { httpOnly: false, sameSite: "lax", path: base, signed: false, overwrite: true } as const;
   provider.on("authorization.success", (ctx, response) => {
@@ -216,7 +235,7 @@ function addSessionState(provider: Provider, base: string): void {
     )
       return;
     const browserState = deriveBrowserState({ uid: session.uid, accountId: session.accountId });
-    // The answer is sent after this event, so what is added here goes along.
+    // The response is sent after this event, so it includes this member.
     response["session_state"] = deriveSessionState({
       clientId: client.clientId,
       origin: new URL(redirectUri).origin,
@@ -230,8 +249,8 @@ function addSessionState(provider: Provider, base: string): void {
 }
 
 /**
- * The library answers userinfo to opaque tokens alone; ours are JWTs (Keycloak takes its own
- * there). Anything else is left to the library.
+ * Answers userinfo for JWTs, as Keycloak does: the library answers it only for opaque tokens.
+ * Leaves other requests to the library.
  */
 function serveUserInfoForJwt(
   provider: Provider,

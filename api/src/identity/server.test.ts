@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { Client } from "pg";
 
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 import {
   clientId,
   requireCode,
@@ -24,7 +24,7 @@ let database: TestDatabase;
 let environment: Environment;
 let issuer: string;
 let identityProcess: RunningProcess;
-/** What no log may hold. */
+/** Values that no log may contain. */
 const sentinels = new Set<string>();
 
 beforeAll(async () => {
@@ -97,7 +97,7 @@ const redeemTokens = async (request: SignInRequest, page: VisitedPage) => {
 const createIssuerKeySet = () => createRemoteJWKSet(new URL(`${issuer}/jwks`));
 
 describe("discovery", () => {
-  it("names every endpoint that the sign-in client uses, code flow with S256 alone, and both languages", async () => {
+  it("lists every endpoint that the sign-in client uses, only the code flow with S256, and both languages", async () => {
     const response = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portalOrigin } });
     expect(response.headers.get("access-control-allow-origin")).toBe(portalOrigin);
     expect(await response.json()).toMatchObject({
@@ -117,7 +117,7 @@ describe("discovery", () => {
     });
   });
 
-  it("publishes no private part of a key", async () => {
+  it("publishes no private key", async () => {
     const { keys } = (await (await fetch(`${issuer}/jwks`)).json()) as { keys: Record<string, unknown>[] };
     expect(keys).toHaveLength(1);
     expect(Object.keys(keys[0] ?? {}).sort()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
@@ -125,7 +125,7 @@ describe("discovery", () => {
 });
 
 describe("the code flow", () => {
-  it("makes an account and gives tokens that the service can verify", async () => {
+  it("creates an account and gives tokens that the service can verify", async () => {
     const { request, person, finalPage } = await signUp(new Visitor());
     expect(finalPage.url.searchParams.get("state")).toBe(request.state);
     expect(finalPage.url.searchParams.get("iss")).toBe(issuer);
@@ -178,7 +178,7 @@ describe("the code flow", () => {
     expect(payload["preferred_username"]).toBe("demo");
   });
 
-  it("keeps two sign-ins of one browser apart", async () => {
+  it("keeps two sign-ins of one browser separate", async () => {
     const visitor = new Visitor();
     const [firstRequest, secondRequest] = [new SignInRequest(issuer), new SignInRequest(issuer)];
     const firstPage = await visitor.get(firstRequest.buildUrl());
@@ -188,7 +188,7 @@ describe("the code flow", () => {
     expect((await visitor.submit(secondPage, person)).url.origin).toBe(portalOrigin);
   });
 
-  it("answers a request without PKCE, or with the plain method, with an error", async () => {
+  it("refuses a request without PKCE, or with the plain method", async () => {
     const request = new SignInRequest(issuer);
     const pageWithoutPkce = await new Visitor().get(
       request.buildUrl({ code_challenge: null, code_challenge_method: null }),
@@ -207,17 +207,17 @@ describe("the code flow", () => {
     expect(page.url.href).toMatch(/error=(unsupported_response_type|unauthorized_client)/);
   });
 
-  it("refuses a foreign redirect address without going there", async () => {
+  it("refuses a foreign redirect URI without redirecting there", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ redirect_uri: "https://evil.example/" }));
     expect(page.status).toBe(400);
     expect(page.url.origin).toBe(new URL(issuer).origin);
     expect(page.headers.get("location")).toBeNull();
-    expect(getVisibleText(page)).toContain("This sign-in cannot continue");
+    expect(getVisibleText(page)).toContain("You can't sign in this way");
     expect(getVisibleText(page)).toContain("invalid_redirect_uri");
     expect(page.text).not.toContain("evil.example");
   });
 
-  it("gives tokens for a code once, to the right verifier", async () => {
+  it("redeems a code once, with the right verifier", async () => {
     const { request, finalPage } = await signUp(new Visitor());
     const wrongVerifierResponse = await request.redeem(requireCode(finalPage), { code_verifier: "x".repeat(43) });
     expect([wrongVerifierResponse.status, await wrongVerifierResponse.json()]).toEqual([
@@ -228,7 +228,7 @@ describe("the code flow", () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   });
 
-  it("lets the portal's pages call the token endpoint, and no others", async () => {
+  it("allows only the portal's pages to call the token endpoint", async () => {
     const allowedSignUp = await signUp(new Visitor());
     const allowedResponse = await allowedSignUp.request.redeem(
       requireCode(allowedSignUp.finalPage),
@@ -266,13 +266,13 @@ describe("signing in again", () => {
     };
   };
 
-  it("asks for the password whatever session there is, and the ID token says when", async () => {
+  it("asks for the password despite a session, and puts the time of the sign-in into the ID token", async () => {
     const visitor = new Visitor();
-    const first = await signIn(visitor, demoPerson);
-    const tokensBefore = await redeemTokens(first.request, first.finalPage);
+    const firstSignIn = await signIn(visitor, demoPerson);
+    const tokensBefore = await redeemTokens(firstSignIn.request, firstSignIn.finalPage);
     const { request, page } = await reauthenticate(visitor, tokensBefore.id_token);
     expect(getVisibleText(page)).toContain("Confirm that it is you");
-    expect(getVisibleText(page)).not.toContain("Create an account");
+    expect(getVisibleText(page)).not.toContain("Create account");
     expect(page.text).toMatch(/<input id="name"[^>]* value="demo"/);
     const startedAt = Math.floor(Date.now() / 1000);
     const finalPage = await visitor.submit(page, { password: demoAccount.password });
@@ -281,22 +281,25 @@ describe("signing in again", () => {
       redirect_uri: `${portalOrigin}/silent-renew.html`,
     });
     const { id_token, access_token } = (await response.json()) as { id_token: string; access_token: string };
-    const [id, access] = await Promise.all(
+    const [idClaims, accessClaims] = await Promise.all(
       [id_token, access_token].map(async (token) => (await jwtVerify(token, createIssuerKeySet())).payload),
     );
-    expect(id?.["auth_time"]).toBeGreaterThanOrEqual(startedAt);
-    expect(access?.["auth_time"]).toBe(id?.["auth_time"]);
+    expect(idClaims?.["auth_time"]).toBeGreaterThanOrEqual(startedAt);
+    expect(accessClaims?.["auth_time"]).toBe(idClaims?.["auth_time"]);
   });
 
-  it("lets nobody else in, keeps the session as it is, and offers no new account", async () => {
+  it("accepts no other account, keeps the session, and offers no sign-up", async () => {
     const visitor = new Visitor();
     const first = await signIn(visitor, demoPerson);
     const tokens = await redeemTokens(first.request, first.finalPage);
-    const other = await signUp(new Visitor());
+    const otherSignUp = await signUp(new Visitor());
     const { page } = await reauthenticate(visitor, tokens.id_token);
-    const refused = await visitor.submit(page, { name: other.person.username, password: other.person.password });
-    expect(refused.status).toBe(403);
-    expect(getVisibleText(refused)).toContain("That is another account. To continue here, sign in as demo.");
+    const refusedPage = await visitor.submit(page, {
+      name: otherSignUp.person.username,
+      password: otherSignUp.person.password,
+    });
+    expect(refusedPage.status).toBe(403);
+    expect(getVisibleText(refusedPage)).toContain("That is another account. To continue, sign in as demo.");
     expect(getVisibleText(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
     const silentRequest = new SignInRequest(issuer);
     const { id_token } = await redeemTokens(
@@ -307,8 +310,8 @@ describe("signing in again", () => {
   });
 });
 
-describe("the session that an access token comes from", () => {
-  it("is the same for every renewal of a sign-in, and another after signing in anew", async () => {
+describe("the session id in an access token", () => {
+  it("is the same for every renewal of a sign-in, and differs after a new sign-in", async () => {
     const readSid = async (request: SignInRequest, page: VisitedPage) =>
       (await jwtVerify((await redeemTokens(request, page)).access_token, createIssuerKeySet())).payload["sid"];
     const visitor = new Visitor();
@@ -323,7 +326,7 @@ describe("the session that an access token comes from", () => {
 });
 
 describe("userinfo and revocation", () => {
-  it("answers who holds an access token, and 401 to anything else", async () => {
+  it("answers the holder of an access token, and 401 to anything else", async () => {
     const { request, person, finalPage } = await signUp(new Visitor());
     const { access_token } = await redeemTokens(request, finalPage);
     const response = await fetch(`${issuer}/me`, {
@@ -341,7 +344,7 @@ describe("userinfo and revocation", () => {
     expect((await fetch(`${issuer}/me`)).status).toBe(401);
   });
 
-  it("does not take an ID token for an access token", async () => {
+  it("refuses an ID token in place of an access token", async () => {
     const { request, finalPage } = await signUp(new Visitor());
     const { id_token } = await redeemTokens(request, finalPage);
     expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${id_token}` } })).status).toBe(401);
@@ -363,17 +366,9 @@ describe("userinfo and revocation", () => {
 
 describe("the sign-in page", () => {
   it.each([
-    [
-      "en",
-      "This user name and password do not go together. Check both and try again.",
-      "Sign-in for trying things out. Not for production.",
-    ],
-    [
-      "es",
-      "Este nombre de usuario y esta contraseña no van juntos. Revisa los dos e inténtalo otra vez.",
-      "No es para producción.",
-    ],
-  ])("keeps the name and says so in %s when the password is wrong", async (ui_locales, sentence, footer) => {
+    ["en", "Wrong user name or password.", "Sign-in for trials. Not for production."],
+    ["es", "Nombre de usuario o contraseña incorrectos.", "No usar en producción."],
+  ])("keeps the name, and reports a wrong password in %s", async (ui_locales, sentence, footer) => {
     const { finalPage } = await signIn(
       new Visitor({ "Accept-Language": "fr" }),
       { name: "demo", password: "not the phrase" },
@@ -388,7 +383,7 @@ describe("the sign-in page", () => {
     expect(finalPage.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("answers a name that nobody has exactly as a wrong password", async () => {
+  it("gives the same response for an unknown name as for a wrong password", async () => {
     const knownUserResult = await signIn(new Visitor(), { name: "demo", password: "not the phrase" });
     const unknownUserResult = await signIn(new Visitor(), { name: "omed", password: "not the phrase" });
     const stripNames = (page: VisitedPage) =>
@@ -404,15 +399,15 @@ describe("the sign-in page", () => {
     expect(finalPage.text).toContain(`value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;amp;"`);
   });
 
-  it("says beside each field what is missing", async () => {
+  it("says next to each field which input is missing", async () => {
     const { finalPage } = await signIn(new Visitor(), { name: " ", password: "" });
     expect(finalPage.status).toBe(422);
-    expect(getVisibleText(finalPage)).toContain("Enter your user name or your e-mail.");
+    expect(getVisibleText(finalPage)).toContain("Enter your user name or e-mail.");
     expect(getVisibleText(finalPage)).toContain("Enter a password.");
     expect(finalPage.text).toMatch(/<input id="name"[^>]* aria-describedby="name-problem" aria-invalid="true"/);
   });
 
-  it("takes the language of the browser when the portal names none, and the theme that the portal asks for", async () => {
+  it("uses the browser's language unless the portal names one, and the portal's theme", async () => {
     const page = await new Visitor({ "Accept-Language": "es-MX,es;q=0.9,en;q=0.8" }).get(
       new SignInRequest(issuer).buildUrl({ theme: "dark" }),
     );
@@ -423,13 +418,13 @@ describe("the sign-in page", () => {
     expect(pageWithOddHint.text).toContain('<html lang="en">');
   });
 
-  it("fills in the name that the portal hints at", async () => {
+  it("fills in the portal's login hint", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ login_hint: "ana@example.org" }));
     expect(page.text).toMatch(/<input id="name"[^>]* value="ana@example.org"/);
     expect((await new Visitor().get(findLinkUrl(page))).status).toBe(400); // another browser
   });
 
-  it("may not be framed, runs no script, and leads only to itself and the portal", async () => {
+  it("cannot be framed, runs no script, and submits only to itself and the portal", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).buildUrl());
     const policy = page.headers.get("content-security-policy");
     expect(policy).toContain("default-src 'none'");
@@ -440,11 +435,11 @@ describe("the sign-in page", () => {
     expect(page.headers.get("x-content-type-options")).toBe("nosniff");
     for (const [, address = ""] of page.text.matchAll(/<link[^>]* href="([^"]+)"/g)) {
       const asset = await fetch(new URL(address, page.url));
-      expect([asset.status, asset.headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+      expect([asset.status, asset.headers.get("cache-control")]).toEqual([200, "public, max-age=3600"]);
     }
   });
 
-  it("refuses a form that another site sent", async () => {
+  it("refuses a form from another site", async () => {
     for (const headers of [
       { "Sec-Fetch-Site": "cross-site" },
       { "Sec-Fetch-Site": "same-site" },
@@ -463,7 +458,7 @@ describe("the sign-in page", () => {
     }
   });
 
-  it("refuses bodies that are no form, and forms that are too large", async () => {
+  it("refuses bodies that are not forms, and forms that are too large", async () => {
     const visitor = new Visitor();
     const page = await visitor.get(new SignInRequest(issuer).buildUrl());
     expect((await visitor.submit(page, {}, { "Content-Type": "application/json" })).status).toBe(415);
@@ -472,7 +467,7 @@ describe("the sign-in page", () => {
     expect(pageAfterNul.status).toBe(401);
   });
 
-  it("says that it has expired when it belongs to another browser, and offers the way back", async () => {
+  it("has expired for another browser, and links back to the portal", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).buildUrl());
     const other = await new Visitor({ "Accept-Language": "es" }).submit(page, {
       name: demoAccount.username,
@@ -488,9 +483,9 @@ describe("the sign-up page", () => {
   const openSignUp = async (visitor: Visitor, ui_locales = "en") =>
     visitor.get(findLinkUrl(await visitor.get(new SignInRequest(issuer).buildUrl({ ui_locales }))));
 
-  it("says the rules before", async () => {
+  it("shows the rules before any error", async () => {
     const pageText = getVisibleText(await openSignUp(new Visitor()));
-    expect(pageText).toContain("At least 10 characters. Not your user name, and not one of the most common passwords.");
+    expect(pageText).toContain("At least 10 characters. Not your user name, and not a common password.");
     expect(pageText).toContain("3 to 40 letters and digits");
   });
 
@@ -499,15 +494,15 @@ describe("the sign-up page", () => {
     [
       "the user name as password",
       { username: "maria.garcia", password: "Maria.Garcia" },
-      "Tu nombre de usuario o tu correo no sirven de contraseña.",
+      "La contraseña no puede ser tu nombre de usuario ni tu correo.",
     ],
-    ["a common password", { password: "Contraseña123" }, "Es una de las contraseñas que primero se adivinan."],
-    ["a taken user name", { username: "Demo" }, "Alguien ya tiene este nombre de usuario."],
+    ["a common password", { password: "Contraseña123" }, "Esta contraseña es demasiado común y fácil de adivinar."],
+    ["a taken user name", { username: "Demo" }, "Este nombre de usuario ya está en uso."],
     ["a taken e-mail", { email: "Demo@Example.org" }, "Ya hay una cuenta con este correo."],
-    ["a malformed user name", { username: "<b>ana</b>" }, "Usa de 3 a 40 letras y cifras."],
-    ["a malformed e-mail", { email: "ana@" }, "No es una dirección completa"],
+    ["a malformed user name", { username: "<b>ana</b>" }, "Usa de 3 a 40 letras y números."],
+    ["a malformed e-mail", { email: "ana@" }, "Escribe una dirección completa"],
     ["nothing", { username: "", email: "", password: "" }, "Elige un nombre de usuario."],
-  ])("refuses %s in words, and keeps what was typed", async (_case, wrong, sentence) => {
+  ])("explains a refused %s, and keeps what was typed", async (_case, wrong, sentence) => {
     const visitor = new Visitor();
     const submittedFields = { ...buildPerson(), ...wrong };
     const page = await visitor.submit(await openSignUp(visitor, "es"), submittedFields);
@@ -523,7 +518,7 @@ describe("the sign-up page", () => {
     expect(page.text).not.toContain("<b>");
   });
 
-  it("makes one account when the same form comes several times at once", async () => {
+  it("creates one account for concurrent submissions of a form", async () => {
     const person = buildPerson();
     const pages = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -535,7 +530,7 @@ describe("the sign-up page", () => {
     expect(pages.filter((page) => page.status === 422)).toHaveLength(3);
   });
 
-  it("keeps no password, only an Argon2id hash", async () => {
+  it("stores no password, only an Argon2id hash", async () => {
     const { person } = await signUp(new Visitor());
     const [row] = await query("select * from accounts where username = $1", [person.username]);
     expect(row?.["password_hash"]).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -562,14 +557,14 @@ describe("the session", () => {
     ).toBe(200);
   });
 
-  it("asks again, with the name filled in, for prompt=login and when the sign-in is older than max_age", async () => {
+  it("asks again, with the name filled in, for prompt=login and beyond max_age", async () => {
     const visitor = new Visitor();
     const { person, request, finalPage } = await signUp(visitor);
-    const before = await jwtVerify((await redeemTokens(request, finalPage)).access_token, createIssuerKeySet());
+    const claimsBefore = await jwtVerify((await redeemTokens(request, finalPage)).access_token, createIssuerKeySet());
     expect((await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600" }))).url.origin).toBe(portalOrigin);
     await query(
       "update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1",
-      [before.payload.sub],
+      [claimsBefore.payload.sub],
     );
     const silentPage = await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600", prompt: "none" }));
     expect(silentPage.url.searchParams.get("error")).toBe("login_required");
@@ -581,12 +576,14 @@ describe("the session", () => {
         (await redeemTokens(repeatedRequest, await visitor.submit(page, { password: person.password }))).access_token,
         createIssuerKeySet(),
       );
-      expect(verifiedIdToken.payload.sub).toBe(before.payload.sub);
-      expect(Number(verifiedIdToken.payload["auth_time"])).toBeGreaterThanOrEqual(Number(before.payload["auth_time"]));
+      expect(verifiedIdToken.payload.sub).toBe(claimsBefore.payload.sub);
+      expect(Number(verifiedIdToken.payload["auth_time"])).toBeGreaterThanOrEqual(
+        Number(claimsBefore.payload["auth_time"]),
+      );
     }
   });
 
-  it("does not renew silently for another subject than the hint names", async () => {
+  it("does not renew silently when the hint names another subject", async () => {
     const other = await signUp(new Visitor());
     const { id_token } = await redeemTokens(other.request, other.finalPage);
     const visitor = new Visitor();
@@ -595,7 +592,7 @@ describe("the session", () => {
     expect(page.url.searchParams.get("error")).toBe("login_required");
   });
 
-  it("switches accounts when somebody else signs in", async () => {
+  it("switches accounts when another person signs in", async () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const request = new SignInRequest(issuer);
@@ -603,13 +600,13 @@ describe("the session", () => {
       name: demoAccount.username,
       password: demoAccount.password,
     });
-    // the library signs the former one out first
+    // the library signs the former account out first
     const finalPage = nextPage.url.origin === portalOrigin ? nextPage : await visitor.submit(nextPage);
     const { payload } = await jwtVerify((await redeemTokens(request, finalPage)).access_token, createIssuerKeySet());
     expect(payload["preferred_username"]).toBe("demo");
   });
 
-  it("gives a session_state that fits the readable cookie, and a page that compares them", async () => {
+  it("gives a session_state that matches the readable cookie, and a page that compares them", async () => {
     const visitor = new Visitor();
     const { finalPage } = await signUp(visitor);
     const state = finalPage.url.searchParams.get("session_state") ?? "";
@@ -626,7 +623,7 @@ describe("the session", () => {
       `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
     );
     await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
-    expect(visitor.cookie("relicario_browser_state")).toBe(cookie); // a renewal is no change
+    expect(visitor.cookie("relicario_browser_state")).toBe(cookie); // a renewal does not change it
   });
 
   it("survives a restart of the process", async () => {
@@ -655,7 +652,7 @@ describe("the session", () => {
 });
 
 describe("signing out", () => {
-  it("happens without a question when the portal shows who is signed in, and goes back to it", async () => {
+  it("needs no confirmation when the portal proves who is signed in, and returns to the portal", async () => {
     const visitor = new Visitor();
     const { request, finalPage } = await signUp(visitor);
     const { id_token } = await redeemTokens(request, finalPage);
@@ -681,7 +678,7 @@ describe("signing out", () => {
     expect(silentPage.url.searchParams.get("error")).toBe("login_required");
   });
 
-  it("asks first when nothing shows that the portal sent the browser", async () => {
+  it("asks for confirmation when the portal does not prove who is signed in", async () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}`);
@@ -693,7 +690,7 @@ describe("signing out", () => {
     ).toBe(true);
   });
 
-  it("goes to no foreign address", async () => {
+  it("does not redirect to a foreign URL", async () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const page = await visitor.get(
@@ -705,8 +702,8 @@ describe("signing out", () => {
 });
 
 describe("wrong passwords", () => {
-  it("do not keep the process from starting, however often it has", async () => {
-    for (let start = 0; start < 2; start++) {
+  it("never keep the process from starting", async () => {
+    for (let startCount = 0; startCount < 2; startCount++) {
       await identityProcess.stop();
       await query("update attempts set count = 1000, ends_at = now() + interval '1 hour'"); // as after many starts
       identityProcess = await startProcess(environment);
@@ -714,12 +711,13 @@ describe("wrong passwords", () => {
     await query("delete from attempts");
   });
 
-  it("close an account for a while, in words, over a restart, and for that account alone", async () => {
+  it("slow down that IP address for that account, with an explanation, also after a restart", async () => {
     const { person } = await signUp(new Visitor());
-    for (let tries = 0; tries < 10; tries++)
+    for (let attempt = 0; attempt < 10; attempt++)
       expect(
         (await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).finalPage.status,
       ).toBe(401);
+    await query("update attempts set next_at = now() + interval '50 seconds' where count >= 10"); // restarts take time
     await identityProcess.stop();
     identityProcess = await startProcess(environment);
     const { finalPage } = await signIn(
@@ -728,22 +726,73 @@ describe("wrong passwords", () => {
       { ui_locales: "es" },
     );
     expect(finalPage.status).toBe(429);
-    expect(Number(finalPage.headers.get("retry-after"))).toBeGreaterThan(60);
-    expect(getVisibleText(finalPage)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
+    expect(Number(finalPage.headers.get("retry-after"))).toBeGreaterThan(10);
+    expect(getVisibleText(finalPage)).toMatch(/Demasiados intentos\. Espera un minuto e inténtalo de nuevo\./);
     expect(finalPage.text).toContain(`value="${person.email}"`);
     expect(
       (await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password })).finalPage.url
         .origin,
     ).toBe(portalOrigin);
-    await query("update attempts set ends_at = now()");
+    await query("update attempts set next_at = now()");
     expect(
       (await signIn(new Visitor(), { name: person.username, password: person.password })).finalPage.url.origin,
     ).toBe(portalOrigin);
   });
+
+  it("do not lock the person out of a known browser; an unknown browser is asked for user name and e-mail", async () => {
+    const ownBrowser = new Visitor();
+    const { person } = await signUp(ownBrowser);
+    for (let attempt = 0; attempt < 20; attempt++) {
+      await signIn(new Visitor(), { name: person.username, password: "not the phrase" });
+      await query("update attempts set next_at = now()");
+    }
+    const known = await signIn(ownBrowser, { name: person.username, password: person.password }, { prompt: "login" });
+    expect(known.finalPage.url.origin).toBe(portalOrigin);
+    const visitor = new Visitor();
+    const asked = await signIn(visitor, { name: person.username, password: person.password });
+    expect(asked.finalPage.status).toBe(401);
+    expect(getVisibleText(asked.finalPage)).toContain("To continue, enter both your user name and your e-mail.");
+    expect(asked.finalPage.text).toMatch(/<label for="other_name">E-mail<\/label>/);
+    const answered = await visitor.submit(asked.finalPage, { other_name: person.email, password: person.password });
+    expect(answered.url.origin).toBe(portalOrigin);
+    await query("delete from attempts");
+  });
+});
+
+describe("limits of an IP address", () => {
+  it("answer further requests for a sign-in page with a page that says so, and store no row", async () => {
+    const visitor = new Visitor({ "Accept-Language": "es" });
+    await query("delete from attempts");
+    await visitor.get(new SignInRequest(issuer).buildUrl());
+    await query("update attempts set count = 600 where count = 1");
+    const [before] = await query("select count(*)::int as count from provider_records");
+    const page = await visitor.get(new SignInRequest(issuer).buildUrl());
+    expect(page.status).toBe(429);
+    expect(Number(page.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(getVisibleText(page)).toContain("Esta página está demasiado ocupada");
+    expect(await query("select count(*)::int as count from provider_records")).toEqual([before]);
+    await query("delete from attempts");
+  });
+
+  it("trust X-Forwarded-For only from a trusted proxy", async () => {
+    const forwarded = { "X-Forwarded-For": "203.0.113.9" };
+    const countAttempts = async () => (await query("select count(*)::int as count from attempts"))[0]?.["count"];
+    await query("delete from attempts");
+    await new Visitor().get(new SignInRequest(issuer).buildUrl());
+    await new Visitor(forwarded).get(new SignInRequest(issuer).buildUrl());
+    expect(await countAttempts()).toBe(1);
+    await identityProcess.stop();
+    identityProcess = await startProcess({ ...environment, TRUSTED_PROXIES: "loopback" });
+    await new Visitor(forwarded).get(new SignInRequest(issuer).buildUrl());
+    expect(await countAttempts()).toBe(2);
+    await identityProcess.stop();
+    identityProcess = await startProcess(environment);
+    await query("delete from attempts");
+  });
 });
 
 describe("the process", () => {
-  it("answers its own name only, but for its public keys", async () => {
+  it("answers only requests for its own host, except for its public keys", async () => {
     const port = new URL(issuer).port;
     const keys = await fetch(`http://127.0.0.1:${port}/realms/relicario/jwks`);
     expect({ status: keys.status, body: await keys.json() }).toEqual({
@@ -755,36 +804,36 @@ describe("the process", () => {
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
   });
 
-  it("has a page for addresses that are none", async () => {
+  it("has a page for unknown paths", async () => {
     for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
       const page = await new Visitor().get(new URL(path, issuer));
-      expect([page.status, getVisibleText(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
+      expect([page.status, getVisibleText(page)]).toEqual([404, expect.stringContaining("Page not found")]);
       expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     }
   });
 
-  it("writes neither names nor passwords, codes, tokens or cookies to its log", async () => {
+  it("logs neither names nor passwords, codes, tokens or cookies", async () => {
     const visitor = new Visitor();
     const { request, finalPage } = await signUp(visitor);
     await redeemTokens(request, finalPage);
     await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
     for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state])
       expect(identityProcess.output()).not.toContain(secret);
-    expect(identityProcess.output()).toContain('"msg":"signed up"'); // it does write
+    expect(identityProcess.output()).toContain('"msg":"signed up"'); // the log is not empty
   });
 
-  it("can be started twice at once on an empty database", async () => {
+  it("can start twice at once on an empty database", async () => {
     const emptyDatabase = await createTestDatabase("identity_empty", () => Promise.resolve());
     const processes = await Promise.all(
       [findFreePort(), findFreePort()].map(async (port) =>
         startProcess(await createEnvironment(emptyDatabase.url, await port)),
       ),
     );
-    expect(await Promise.all(processes.map((each) => each.stop()))).toEqual([0, 0]);
+    expect(await Promise.all(processes.map((startedProcess) => startedProcess.stop()))).toEqual([0, 0]);
     await emptyDatabase.drop();
   });
 
-  it("says in one line what is wrong with its settings, without their values", async () => {
+  it("reports invalid settings in one line, without their values", async () => {
     const wrong = {
       ...environment,
       IDENTITY_ISSUER: "http://localhost:1",
@@ -800,7 +849,7 @@ describe("the process", () => {
     expect(startFailure).not.toContain("no json of mine");
   });
 
-  it("says in one line that its port is in use", async () => {
+  it("reports a port in use in one line", async () => {
     await expect(startProcess(environment)).rejects.toThrow(
       /^identity provider: port \d+ is in use; stop what uses it or choose another PORT\s*$/,
     );

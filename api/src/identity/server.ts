@@ -1,34 +1,71 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 
+import { CallLimiter, ConnectionLimiter, sendStatus } from "@relicario/tooling/http";
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
+
+import { findDatabaseFault } from "../db/faults.ts";
+import { describeError, createLoggerOptions } from "../http/logging.ts";
 import { Accounts } from "./accounts.ts";
-import { createAdminHandler } from "./administration.ts";
+import { adminRoutes } from "./admin-routes.ts";
+import { getBasePath } from "./appearance.ts";
 import { AttemptLimiter } from "./attempts.ts";
 import { migrate, openPool, deleteExpiredRows } from "./database.ts";
 import type { IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
-import { RequestError, requireSameOrigin, sendHtml } from "./http.ts";
-import { createInteractionHandler, type InteractionPage } from "./interactions.ts";
-import { describeError, type Log } from "./log.ts";
-import { getBasePath, resolveAppearance } from "./appearance.ts";
-import { findAsset } from "./pages/assets.ts";
-import { renderNoticePage, type NoticeName } from "./pages/notices.ts";
+import { interactionRoutes } from "./interaction-routes.ts";
+import { stylePath } from "./pages/layout.ts";
 import { getDummyHash } from "./passwords.ts";
-import { collectClientOrigins, createProvider, getReturnUrl } from "./provider.ts";
+import { collectClientOrigins, createProvider, databaseRetrySeconds } from "./provider.ts";
+import { callerAddress, createRecordLimit } from "./record-limit.ts";
+import { sendNotice } from "./send-page.ts";
 import { sessionCheckPage, sessionCheckScript } from "./session-state.ts";
 
 interface IdentityServer {
   readonly port: number;
-  /** Finishes what was asked, for at most five seconds, then closes everything. */
+  /** Finishes calls in flight, then closes everything. */
   stop(): Promise<void>;
 }
 
-const cleanupIntervalMilliseconds = 10 * 60 * 1000; // milliseconds
-const shutdownGraceMilliseconds = 5_000;
+const cleanupIntervalMilliseconds = 10 * 60 * 1000;
+/** Real requests are far smaller. */
+const maxBodyBytes = 16 * 1024;
+const readinessTimeoutMilliseconds = 2_000;
 
-/** Starts the identity provider: database brought up to date, demo account there, port open. */
-export async function startIdentityProvider(settings: IdentitySettings, log: Log): Promise<IdentityServer> {
+/** Starts the identity provider: migrates the database, creates the demo account, listens. */
+export async function startIdentityProvider(settings: IdentitySettings): Promise<IdentityServer> {
+  const { limits, trustedProxies } = settings;
+  const sendFailure = (request: FastifyRequest, reply: FastifyReply, status: number): FastifyReply =>
+    sendNotice(settings, request, reply, status, status === 429 || status === 503 ? "busy" : "refused");
+  const connections = new ConnectionLimiter({
+    limits,
+    isTrusted: trustedProxies,
+    requestMs: limits.bodyMs,
+    sendError: (request, reply, status) => {
+      setSecurityHeaders(reply.raw, {});
+      sendFailure(request, reply, status);
+    },
+  });
+  const callLimiter = new CallLimiter({
+    limits,
+    connections,
+    getBufferedBytes: ({ headers }) => Number(headers["content-length"] ?? 0),
+    sendRefusal: sendFailure,
+  });
+  const app = Fastify({
+    ...connections.serverOptions,
+    ...createLoggerOptions("info"),
+    bodyLimit: maxBodyBytes,
+    trustProxy: trustedProxies,
+  });
+  const { log } = app;
+  const stopController = new AbortController();
   const pool = openPool(settings.databaseUrl, (error) => {
-    log.error("lost a database connection", describeError(error));
+    log.error({ failure: describeError(error) }, "lost a database connection");
+  });
+  app.addHook("onClose", () => {
+    stopController.abort();
+    return pool.end();
   });
   try {
     await migrate(pool).catch((cause: unknown) => {
@@ -37,234 +74,129 @@ export async function startIdentityProvider(settings: IdentitySettings, log: Log
         { cause },
       );
     });
-    await deleteExpiredRows(pool);
     await getDummyHash();
-    const accounts = new Accounts(pool, new AttemptLimiter(pool, settings.cookieKeys[0] ?? ""));
+    const attempts = new AttemptLimiter(pool, settings.cookieKeys[0] ?? "");
+    const accounts = new Accounts(pool, attempts);
     await ensureDemoAccount(settings, accounts, log);
-    const provider = createProvider({ settings, pool, accounts, log });
-    const handleInteraction = createInteractionHandler({ settings, provider, accounts, log });
-    const handleAdmin = createAdminHandler({ settings, provider, pool, accounts, log });
-    const handler = createHandler({
+    const provider = createProvider({
       settings,
+      pool,
+      accounts,
+      recordLimit: createRecordLimit(attempts, limits),
       log,
-      handleInteraction,
-      handleAdmin,
-      handleOidc: provider.callback(),
-      checkReady: () => pool.query("select 1"),
     });
-    const { servers, port } = await listen(handler, settings);
+    const base = getBasePath(settings);
+    const issuer = new URL(settings.issuer);
+    const origins = collectClientOrigins(settings);
 
-    const cleanupTimer = setInterval(() => {
-      deleteExpiredRows(pool).catch((error: unknown) => {
-        log.error("cleaning failed", describeError(error)); // the next round does it
+    app.addHook("onRequest", async (request, reply) => {
+      setSecurityHeaders(reply.raw, { formTargets: origins });
+      // Responses contain URLs built from the Host header, so requests for another host are
+      // refused. These paths answer without URLs, and may be called by an internal name
+      // (IDP_JWKS_URL, IDP_ADMIN).
+      const path = getPath(request.url);
+      const isAskedInside =
+        path === "/healthz" || path === "/readyz" || path === `${base}/jwks` || path.startsWith(`${base}/admin/`);
+      if (request.headers.host !== issuer.host && !isAskedInside)
+        return reply.code(421).type("text/plain; charset=utf-8").send(`This is ${issuer.origin}.\n`);
+    });
+    app.addHook("onResponse", async (request, reply) => {
+      // keeps the id of a sign-in out of the log
+      const path = getPath(request.originalUrl).replace(/\/(interaction|auth)\/[^/]+/, "/$1/:uid");
+      const ms = Math.round(reply.elapsedTime);
+      log.info({ method: request.method, path, status: reply.statusCode, ms }, "answered");
+    });
+    callLimiter.limitRequests(app);
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      const { statusCode: status = 500 } = error;
+      if (status < 500) return sendFailure(request, reply, status);
+      log.error({ failure: describeError(error) }, "failed");
+      return findDatabaseFault(error) === null
+        ? sendNotice(settings, request, reply, 500, "failed")
+        : sendFailure(request, reply.header("retry-after", databaseRetrySeconds), 503);
+    });
+    app.setNotFoundHandler((request, reply) => sendNotice(settings, request, reply, 404, "not_found"));
+    app.get("/healthz", () => ({ status: "ok" }));
+    app.get("/readyz", async (_request, reply) => {
+      const isReady = await Promise.race([
+        pool.query("select 1").then(
+          () => true,
+          () => false,
+        ),
+        pause(readinessTimeoutMilliseconds, false),
+      ]);
+      if (isReady) return { status: "ok" };
+      return sendStatus(reply.header("retry-after", databaseRetrySeconds), 503);
+    });
+    const styleSheet = readFileSync(`${import.meta.dirname}/pages/style.css`, "utf8");
+    app.get(`${base}${stylePath}`, (_request, reply) =>
+      reply.type("text/css; charset=utf-8").header("cache-control", "public, max-age=3600").send(styleSheet),
+    );
+    app.get(`${base}/session/check`, (_request, reply) => {
+      setSecurityHeaders(reply.raw, { inlineScripts: [sessionCheckScript], frameAncestors: origins });
+      return reply.type("text/html; charset=utf-8").header("cache-control", "no-cache").send(sessionCheckPage);
+    });
+    await app.register(adminRoutes, { prefix: `${base}/admin`, settings, provider, pool, accounts });
+    const handleOidc = provider.callback();
+    await app.register(async (scope) => {
+      callLimiter.queueCalls(scope);
+      await scope.register(interactionRoutes, { prefix: `${base}/interaction`, settings, provider, accounts });
+      await scope.register(async (oidcScope) => {
+        oidcScope.removeAllContentTypeParsers();
+        // Reads the body before the call waits for its turn, which a slow body would hold up. The
+        // library takes the body from the request.
+        oidcScope.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+          Object.assign(request.raw, { body });
+          done(null);
+        });
+        oidcScope.all(`${base}/*`, (request, reply) => {
+          reply.hijack();
+          // The library derives its mount path from the difference of these two.
+          const originalUrl = request.raw.url ?? "/";
+          Object.assign(request.raw, { originalUrl, url: originalUrl.slice(base.length) });
+          callerAddress.run(request.ip, () => void handleOidc(request.raw, reply.raw));
+        });
       });
-    }, cleanupIntervalMilliseconds);
-    cleanupTimer.unref();
-    return {
-      port,
-      stop: async () => {
-        clearInterval(cleanupTimer);
-        await Promise.all(servers.map(closeServer));
-        await pool.end();
-      },
+    });
+
+    const address = await app.listen({ host: settings.host, port: settings.port }).catch((cause: unknown) => {
+      if (getErrorCode(cause) !== "EADDRINUSE") throw cause;
+      throw new Error(
+        `identity provider: port ${String(settings.port)} is in use; stop what uses it or choose another PORT`,
+        { cause },
+      );
+    });
+    const cleanUp = (): void => {
+      deleteExpiredRows(pool, stopController.signal).catch((error: unknown) => {
+        if (!stopController.signal.aborted)
+          log.error({ failure: describeError(error) }, "deleting expired rows failed"); // the next run retries
+      });
     };
+    setInterval(cleanUp, cleanupIntervalMilliseconds).unref();
+    cleanUp();
+    return { port: Number(new URL(address).port), stop: () => app.close() };
   } catch (error) {
-    await pool.end();
+    await app.close();
     throw error;
   }
 }
 
-async function ensureDemoAccount({ demoAccount }: IdentitySettings, accounts: Accounts, log: Log): Promise<void> {
+async function ensureDemoAccount(
+  { demoAccount }: IdentitySettings,
+  accounts: Accounts,
+  log: FastifyBaseLogger,
+): Promise<void> {
   if (demoAccount === undefined || (await accounts.isUsernameTaken(demoAccount.username))) return;
-  const result = await accounts.signUp(demoAccount, undefined);
-  if ("account" in result) log.info("made the demo account", { account: result.account.id });
+  const result = await accounts.signUp(demoAccount, "");
+  if ("account" in result) log.info({ account: result.account.id }, "created the demo account");
   else if (result.problems.username !== "username_taken")
     throw new Error(`identity provider: the demo account is refused: ${Object.values(result.problems).join(", ")}`);
 }
 
-interface HandlerDeps {
-  readonly settings: IdentitySettings;
-  readonly log: Log;
-  readonly handleInteraction: (
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: { uid: string; page: InteractionPage },
-  ) => Promise<void>;
-  /** False where there is nothing to answer. */
-  readonly handleAdmin: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
-  readonly handleOidc: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  readonly checkReady: () => Promise<unknown>;
-}
-
-function createHandler({
-  settings,
-  log,
-  handleInteraction,
-  handleAdmin,
-  handleOidc,
-  checkReady,
-}: HandlerDeps): RequestListener {
-  const base = getBasePath(settings);
-  const issuer = new URL(settings.issuer);
-  const origins = collectClientOrigins(settings);
-
-  return (request, response) => {
-    const startedAt = performance.now();
-    const path = getRequestPath(request);
-    response.on("close", () => {
-      log.info("request", {
-        method: request.method,
-        path: path.replace(/\/(interaction|auth)\/[^/]+/, "/$1/:uid"), // the id of a sign-in stays out of the log
-        status: response.statusCode,
-        ms: Math.round(performance.now() - startedAt),
-      });
-    });
-    respond(request, response, path).catch((error: unknown) => {
-      respondWithError(request, response, error);
-    });
-  };
-
-  async function respond(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    setSecurityHeaders(response, { forms: origins });
-    if (path === "/healthz") {
-      await checkReady();
-      response.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
-      return;
-    }
-    const adminPath = path.startsWith(`${base}/admin/`) ? path.slice(`${base}/admin`.length) : null;
-    if (adminPath !== null) {
-      if (!(await handleAdmin(request, response, adminPath))) sendNotice(request, response, 404, "not_found");
-      return;
-    }
-    // Addresses are built from the Host header: another name for this machine must not come into
-    // them. The public keys hold
-    // none, nor do the calls below /admin, and a service may have to ask for them by a name inside
-    // (IDP_JWKS_URL, IDP_ADMIN).
-    if (request.headers.host !== issuer.host && path !== `${base}/jwks`) {
-      response.writeHead(421, { "Content-Type": "text/plain; charset=utf-8" }).end(`This is ${issuer.origin}.\n`);
-      return;
-    }
-    const relativePath = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : null;
-    if (relativePath === null) {
-      sendNotice(request, response, 404, "not_found");
-      return;
-    }
-    const asset = findAsset(relativePath);
-    if (asset !== undefined) {
-      response
-        .setHeader("Content-Type", asset.type)
-        .setHeader("Cache-Control", "public, max-age=31536000, immutable")
-        .end(asset.bytes);
-      return;
-    }
-    if (relativePath === "/session/check") {
-      setSecurityHeaders(response, { scripts: [sessionCheckScript], framedBy: origins });
-      response
-        .setHeader("Content-Type", "text/html; charset=utf-8")
-        .setHeader("Cache-Control", "no-cache")
-        .end(sessionCheckPage);
-      return;
-    }
-    const interactionMatch = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(relativePath);
-    if (interactionMatch !== null) {
-      if (request.method === "POST") requireSameOrigin(request, issuer.origin);
-      else if (request.method !== "GET" && request.method !== "HEAD") throw new RequestError(405, "no such method");
-      await handleInteraction(request, response, {
-        uid: interactionMatch[1] ?? "",
-        page: interactionMatch[2] === undefined ? "sign-in" : "sign-up",
-      });
-      return;
-    }
-    // The library learns where it is mounted from the difference of these two.
-    const originalUrl = request.url ?? "/";
-    Object.assign(request, { originalUrl: originalUrl, url: originalUrl.slice(base.length) || "/" });
-    await handleOidc(request, response);
-  }
-
-  function respondWithError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const status = error instanceof RequestError ? error.status : 500;
-    if (status === 500) log.error("request failed", describeError(error));
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    response.setHeader("Connection", "close"); // part of a body may be left unread
-    sendNotice(request, response, status, status === 500 ? "failed" : "refused");
-  }
-
-  function sendNotice(request: IncomingMessage, response: ServerResponse, status: number, name: NoticeName): void {
-    sendHtml(
-      response,
-      status,
-      renderNoticePage(resolveAppearance(settings, request), name, { returnUrl: getReturnUrl(settings) }),
-    );
-  }
-}
-
-function getRequestPath(request: IncomingMessage): string {
-  return (request.url ?? "/").split("?", 1)[0] ?? "/";
-}
-
-/**
- * `localhost` has two addresses and browsers try both: so both are taken, as far as this machine
- * has them.
- */
-async function listen(
-  handler: RequestListener,
-  { host, port }: IdentitySettings,
-): Promise<{ servers: Server[]; port: number }> {
-  if (host !== "localhost") {
-    const server = await listenAt(handler, host, port);
-    return { servers: [server], port: getPort(server) };
-  }
-  const ipv4Server = await listenAt(handler, "127.0.0.1", port);
-  try {
-    return { servers: [ipv4Server, await listenAt(handler, "::1", getPort(ipv4Server))], port: getPort(ipv4Server) };
-  } catch (error) {
-    if (getErrorCode(error) === "EADDRNOTAVAIL" || getErrorCode(error) === "EAFNOSUPPORT")
-      return { servers: [ipv4Server], port: getPort(ipv4Server) }; // no IPv6 here
-    await closeServer(ipv4Server);
-    throw error;
-  }
-}
-
-function listenAt(handler: RequestListener, host: string, port: number): Promise<Server> {
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler);
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => {
-      const isPortInUse = getErrorCode(error) === "EADDRINUSE";
-      reject(
-        isPortInUse
-          ? new Error(`identity provider: port ${String(port)} is in use; stop what uses it or choose another PORT`, {
-              cause: error,
-            })
-          : error,
-      );
-    });
-    server.listen(port, host, () => {
-      resolve(server);
-    });
-  });
+function getPath(url: string): string {
+  return url.split("?", 1)[0] ?? "";
 }
 
 function getErrorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
-}
-
-function getPort(server: Server): number {
-  const address = server.address();
-  return address !== null && typeof address === "object" ? address.port : 0;
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const graceTimer = setTimeout(() => {
-      server.closeAllConnections();
-    }, shutdownGraceMilliseconds);
-    server.close(() => {
-      clearTimeout(graceTimer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

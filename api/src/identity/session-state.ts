@@ -1,28 +1,24 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 /**
- * OpenID Connect Session Management 1.0, which oidc-provider leaves out: the portal keeps
- * `session_state` and asks, every two seconds, a small hidden page of the provider whether it still
- * fits. So a sign-out in another tab is noticed.
+ * OpenID Connect Session Management 1.0, which oidc-provider lacks: the portal keeps
+ * `session_state` and every two seconds asks a small hidden page of the provider whether it is
+ * still valid, to notice a sign-out in another tab.
  *
  * [Note: Session check]
- * 1. With each code the provider sets a readable cookie, a digest of its session that changes with
- *    who is signed in, and gives `session_state` = SHA-256(client, origin of the portal, cookie,
- *    salt) + "." + salt.
+ * 1. With each code the provider sets a readable cookie, a digest of its session and account, and
+ *    returns `session_state` = SHA-256(client, origin of the portal, cookie, salt) + "." + salt.
  * 2. The portal frames `check_session_iframe` and posts "client session_state" to it.
- * 3. The page calculates the same from the cookie as it is now, and answers "unchanged", "changed"
- *    or "error".
+ * 3. The page computes the same from the current cookie and answers "unchanged", "changed" or
+ *    "error".
  * 4. Sign-out removes the cookie: the answer is "changed", and the portal asks with `prompt=none`
  *    who is signed in.
  */
 export const browserStateCookie = "relicario_browser_state";
 
-/**
- * Tells no more than that the session is the same: not its id, which is random, and not who it
- * belongs to.
- */
+/** Identifies the session without revealing its id, which is random, or its account. */
 export function deriveBrowserState(session: { readonly uid: string; readonly accountId: string }): string {
-  return createHash("sha256").update(`browser state\n${session.uid}\n${session.accountId}`).digest("base64url");
+  return hash("sha256", `browser state\n${session.uid}\n${session.accountId}`, "base64url");
 }
 
 export function deriveSessionState({
@@ -35,7 +31,7 @@ export function deriveSessionState({
   browserState: string;
 }): string {
   const salt = randomBytes(12).toString("base64url");
-  const digest = createHash("sha256").update([clientId, origin, browserState, salt].join(" ")).digest("base64url");
+  const digest = hash("sha256", [clientId, origin, browserState, salt].join(" "), "base64url");
   return `${digest}.${salt}`;
 }
 

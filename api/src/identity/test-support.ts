@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-import { generateIdentityKeys } from "./keys.ts";
+import { generateIdentityKeys } from "./generate-keys.ts";
 
-/** Tests run the real process and speak to it as a browser without scripts does. */
+/** Tests run the real process and talk to it like a browser without scripts. */
 
 export const portalOrigin = "http://localhost:4999";
 export const clientId = "relicario-portal";
@@ -79,7 +79,7 @@ export async function startProcess(environment: Environment): Promise<RunningPro
   };
 }
 
-/** Where one hop led, and what it said. */
+/** Response and final address of a request. */
 export interface VisitedPage {
   readonly url: URL;
   readonly status: number;
@@ -87,23 +87,45 @@ export interface VisitedPage {
   readonly text: string;
 }
 
+/** `fetch`, as far as a visitor needs it. */
+export type SimpleFetch = (
+  url: URL,
+  init: {
+    readonly method: string;
+    readonly redirect: "manual";
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: URLSearchParams;
+  },
+) => Promise<Response>;
+
 interface Cookie {
   readonly value: string;
   readonly path: string;
 }
 
-/** Cookies, forms and redirects within the provider. A redirect to the portal is where it stops. */
+/**
+ * Follows redirects with cookies and forms within the provider; stops at a redirect to the portal.
+ */
 export class Visitor {
   readonly #cookies = new Map<string, Cookie>();
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #fetch: SimpleFetch;
 
-  constructor(headers: Readonly<Record<string, string>> = {}) {
+  constructor(headers: Readonly<Record<string, string>> = {}, send: SimpleFetch = fetch) {
     this.#headers = headers;
+    this.#fetch = send;
   }
 
   cookie(name: string): string | undefined {
     for (const [key, { value }] of this.#cookies) if (key.startsWith(`${name};`)) return value;
     return undefined;
+  }
+
+  /** Returns the same browser with only this cookie, as after its session ended. */
+  keepOnly(name: string): Visitor {
+    const visitor = new Visitor(this.#headers, this.#fetch);
+    for (const [key, cookie] of this.#cookies) if (key.startsWith(`${name};`)) visitor.#cookies.set(key, cookie);
+    return visitor;
   }
 
   cookies(): string[] {
@@ -114,7 +136,7 @@ export class Visitor {
     return this.#request(new URL(address), { method: "GET" });
   }
 
-  /** Fills in the form of a page and sends it with the button that has a name, if one has. */
+  /** Fills in and submits the page's form, with its named button if it has one. */
   async submit(
     page: VisitedPage,
     fields: Readonly<Record<string, string>> = {},
@@ -135,7 +157,7 @@ export class Visitor {
     url: URL,
     { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
   ): Promise<VisitedPage> {
-    const response = await fetch(url, {
+    const response = await this.#fetch(url, {
       ...init,
       redirect: "manual",
       headers: { Accept: "text/html", ...this.#headers, ...headers, Cookie: this.#cookiesFor(url) },
@@ -173,7 +195,7 @@ export class Visitor {
   }
 }
 
-/** One sign-in of the portal: the address to go to, and what is needed to redeem the code. */
+/** A sign-in of the portal: its authorization URL, and the redemption of the code. */
 export class SignInRequest {
   readonly issuer: string;
   readonly codeVerifier = randomBytes(32).toString("base64url");
@@ -184,7 +206,7 @@ export class SignInRequest {
     this.issuer = issuer;
   }
 
-  /** @param overrides parameters to set, or to leave out where null */
+  /** @param overrides parameters to set, or to omit where null */
   buildUrl(overrides: Readonly<Record<string, string | null>> = {}): URL {
     const url = new URL(`${this.issuer}/auth`);
     const parameters: Readonly<Record<string, string | null>> = {
@@ -192,7 +214,7 @@ export class SignInRequest {
       response_type: "code",
       scope: "openid profile email",
       redirect_uri: `${portalOrigin}/`,
-      code_challenge: createHash("sha256").update(this.codeVerifier).digest("base64url"),
+      code_challenge: hash("sha256", this.codeVerifier, "base64url"),
       code_challenge_method: "S256",
       nonce: this.nonce,
       state: this.state,
@@ -228,7 +250,7 @@ export function requireCode(page: VisitedPage, origin = portalOrigin): string {
   return code;
 }
 
-/** What a reader sees of a page, without tags. */
+/** The page's text without tags. */
 export function getVisibleText(page: VisitedPage): string {
   return unescapeHtml(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(
     /\s+/g,

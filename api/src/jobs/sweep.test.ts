@@ -16,14 +16,14 @@ import {
 import { orphanObjects } from "../objects/orphaned-objects.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
 import { readMetric, metricsToken } from "../testing/metrics.ts";
-import { buildSecret } from "../testing/person.ts";
+import { buildChange, buildSecret, confirmChange } from "../testing/person.ts";
 import { getOutboxFolder, startService, type TestService } from "../testing/service.ts";
 
 let service: TestService;
 let clock: Date;
 beforeEach(async () => {
   clock = new Date();
-  service = await startService({ METRICS_TOKEN: metricsToken }, () => clock);
+  service = await startService({ METRICS_TOKEN: metricsToken }, () => clock, { inFolder: true });
 });
 afterEach(() => service.stop());
 
@@ -34,12 +34,15 @@ const advanceDays = (days: number): void => {
 const countFailures = (step: string): Promise<number> =>
   readMetric(service, "relicario_sweep_failures_total", `step="${step}"`);
 
-/** Somebody with one secret that has been in the trash for long enough to be dropped. */
+/** A person whose only secret was trashed long enough ago to be dropped. */
 const createTrashedSecret = async () => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
+  confirmChange(person, body.keyring);
   await service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token);
+  const confirmation = buildChange(person, { trash_confirm: [body.secret_db_id] });
+  await service.call("PUT", "/user/keyring", person.token, { body: confirmation });
   const readDroppedAt = async () =>
     (await db().select().from(secrets).where(eq(secrets.accountId, person.userId)))[0]?.droppedAt != null;
   return { person, dropped: readDroppedAt };
@@ -68,7 +71,7 @@ const queueDueMail = async (): Promise<void> => {
 };
 
 describe("the sweep", () => {
-  it("goes past an object that cannot be deleted, says so without its key, and tries it again an hour later", async () => {
+  it("skips an object that cannot be deleted, logs it without its key, and retries an hour later", async () => {
     const accountId = uuidv7();
     const undeletableObject = await createOrphanedObject(accountId);
     await mkdir(undeletableObject.path); // a folder in its place
@@ -82,19 +85,22 @@ describe("the sweep", () => {
     await expect(readdir(dirname(deletableObject.path))).resolves.toEqual([]);
     expect(await countSentMails()).toBe(1);
     expect(await countFailures("objects")).toBe(1);
-    expect(service.log()).toMatch(/"step":"objects","failed":1/);
-    expect(service.log()).not.toContain(undeletableObject.key);
+    const { text: metrics } = await service.call("GET", "/metrics", metricsToken);
+    const [, lastEnd] = /^relicario_sweep_last_end_timestamp_seconds (\d+)/m.exec(metrics) ?? [];
+    expect(Number(lastEnd)).toBeGreaterThan(1_700_000_000);
+    expect(service.readLog()).toMatch(/"step":"objects","failed":1/);
+    expect(service.readLog()).not.toContain(undeletableObject.key);
 
     await rm(undeletableObject.path, { recursive: true });
     await service.app.sweep();
-    expect(await readOrphanedKeys()).toEqual([undeletableObject.key]); // not again at once
+    expect(await readOrphanedKeys()).toEqual([undeletableObject.key]); // not retried at once
     advanceDays(0.05);
     await service.app.sweep();
     expect(await readOrphanedKeys()).toEqual([]);
     expect(await countFailures("objects")).toBe(1);
   });
 
-  it("goes past a step that fails as a whole, and past an account of which something cannot be dropped", async () => {
+  it("skips a failing step, and an account whose contents cannot be dropped", async () => {
     const [undroppableSecret, droppableSecret] = [await createTrashedSecret(), await createTrashedSecret()];
     advanceDays(23.1);
     await service.app.sweep();
@@ -116,7 +122,7 @@ describe("the sweep", () => {
     expect(await readdir(dirname(path))).toEqual([]);
     expect(await countSentMails()).toBe(1);
     expect([await countFailures("trash"), await countFailures("former")]).toEqual([1, 1]);
-    expect(service.log()).not.toContain("planted");
+    expect(service.readLog()).not.toContain("planted");
 
     await db().execute(sql`drop trigger refuses on secrets`);
     await service.app.sweep();
@@ -137,7 +143,7 @@ describe("the sweep", () => {
     const { userId: accountId } = await service.signIn();
     const oldDate = new Date(clock.getTime() - 40 * 86_400_000);
     const numbers = Array.from({ length: 1_500 }, (_, index) => index + 1);
-    await db().update(accounts).set({ storageUsed: numbers.length }).where(eq(accounts.id, accountId)); // a byte each
+    await db().update(accounts).set({ storageUsed: numbers.length }).where(eq(accounts.id, accountId)); // one byte each
     await db()
       .insert(formerKeyringParts)
       .values(
@@ -173,7 +179,7 @@ describe("the sweep", () => {
     ]).toEqual([0, 0, 0]);
   });
 
-  it("writes down as many objects at once as a secret with all its versions can have", async () => {
+  it("orphans in one call as many objects as a secret with all its versions can have", async () => {
     const accountId = uuidv7();
     const keys = Array.from({ length: 22_000 }, (_, index) => `${accountId}/${accountId}/${String(index)}-x`);
     await db().transaction((tx) => orphanObjects(tx, accountId, keys, clock));
@@ -181,7 +187,7 @@ describe("the sweep", () => {
     await db().delete(orphanedObjects).where(eq(orphanedObjects.accountId, accountId));
   });
 
-  it("ends when the connection with its lock does, without a word to whoever calls, and is done by the next one", async () => {
+  it("stops when its lock's connection ends, without an error for the caller, and the next sweep completes the work", async () => {
     const { path } = await createOrphanedObject(uuidv7());
     await writeFile(path, "x");
     const faultInjector = await openFaultInjector(service.database.url);
@@ -193,7 +199,7 @@ describe("the sweep", () => {
         "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
       ),
     ).toHaveLength(1);
-    while (!service.log().includes("lost a database connection")) await faultInjector.query("select 1");
+    while (!service.readLog().includes("lost a database connection")) await faultInjector.query("select 1");
     await faultInjector.release();
     await sweepPromise;
     expect(await readdir(dirname(path))).toHaveLength(1);

@@ -3,8 +3,8 @@ import type { KeyringChange } from "@relicario/shared/api";
 import { createChangeCall, findRecordedResponse } from "./apply-change.ts";
 import type { KeyringRow } from "./queries.ts";
 
-describe("repeatOf", () => {
-  it("looks at no more than the number of a change that does not follow", () => {
+describe("findRecordedResponse", () => {
+  it("computes no digest of a change whose number does not match", () => {
     const change = new Proxy({ state_rev: 9 } as KeyringChange, {
       ownKeys: () => {
         throw new Error("it was read through");

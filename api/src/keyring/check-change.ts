@@ -1,16 +1,21 @@
 import {
   fromBase64url,
+  hasValidAuthorSignature,
   hasValidSignature,
+  hasValidTicketSignature,
+  isSelfSigned,
   maxOpeners,
+  needsAuthorSignature,
   type KeyringChange,
   type KeyStatement,
   type OpenerKind,
+  type TicketSignature,
 } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
 import { hasExpectedHeader, digestSealedDocument } from "./sealed-header.ts";
 
-/** What the service has, as far as a change is judged by it. */
+/** The stored keyring, as far as checks need it. */
 export interface StoredKeyring {
   readonly keyEpoch: number;
   readonly stateRev: number;
@@ -22,23 +27,23 @@ export interface StoredKeyring {
 }
 
 /**
- * Everything that the service can know about a change, but conflicts (they were looked at before).
- * A stolen session alone passes none of this: the signature is by a key that never leaves the
- * device (sealing.md, "Rules").
+ * Checks everything that the service can verify, except conflicts, which are checked earlier. A
+ * stolen session is not enough to pass: the signing key never leaves the device (docs/formats.md).
+ * Metadata keys alone are not enough where the author key must sign ([Note: Authority]).
  *
- * @param stored null before the first change
+ * @param storedKeyring null before the first change
  * @throws Problem `keyring_change_invalid`
  */
-export function checkChange(accountId: string, stored: StoredKeyring | null, change: KeyringChange): void {
-  if (change.user_id !== accountId) rejectChange("it is another account's");
-  if (stored === null) checkFirstChange(accountId, change);
-  else checkLaterChange(stored, change);
-  checkDocuments(accountId, stored, change);
-  checkOpeners(stored, change);
+export function checkChange(accountId: string, storedKeyring: StoredKeyring | null, change: KeyringChange): void {
+  if (change.user_id !== accountId) rejectChange("the change names another account");
+  if (storedKeyring === null) checkFirstChange(accountId, change);
+  else checkLaterChange(storedKeyring, change);
+  checkDocuments(accountId, storedKeyring, change);
+  checkOpeners(storedKeyring, change);
 }
 
 /**
- * At `state_rev` 1 the statement in the change speaks for itself, once it names the session's
+ * At `state_rev` 1 the key statement in the change signs itself; it must name the session's
  * account.
  */
 function checkFirstChange(accountId: string, change: KeyringChange): void {
@@ -50,34 +55,30 @@ function checkFirstChange(accountId: string, change: KeyringChange): void {
     statement === undefined ||
     records === undefined
   ) {
-    rejectChange("the first change brings slots, book, shares, state, key statement and image record");
+    rejectChange("the first change needs slots, book, shares, state, key statement and image record");
   }
   if (change.key_epoch !== 1 || statement.key_epoch !== 1 || statement.previous_sig !== null)
     rejectChange("the first key epoch is 1");
   checkSelfSignedStatement(accountId, statement, change);
   if ([change.purge, change.purge_versions].some((list) => list !== undefined && list.length > 0))
     rejectChange("there is nothing to purge yet");
-  if (change.stage_id !== undefined || change.stage_sha256 !== undefined)
-    rejectChange("there is nothing to switch to yet");
+  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) rejectChange("there is no stage yet");
 }
 
-/**
- * Starts the account anew instead of following its key: another statement speaks for itself, and
- * names no key before it.
- */
+/** Whether the change resets the account: its key statement names no previous key. */
 export function isAccountReset({ keyEpoch }: StoredKeyring, { key_statement: statement }: KeyringChange): boolean {
   return statement?.previous_sig === null && statement.key_epoch > keyEpoch;
 }
 
 /**
- * The same for a change that starts the account anew: it takes the next `key_epoch`, follows the
- * state that is there, is signed by the key that it brings, and leaves no opener of before.
+ * As {@link checkChange}, for a change that resets the account: it takes the next `key_epoch`,
+ * follows the stored state, is signed by the key that it brings, and removes every former opener.
  *
  * @throws Problem `keyring_change_invalid`
  */
-export function checkAccountReset(accountId: string, stored: StoredKeyring, change: KeyringChange): void {
+export function checkAccountReset(accountId: string, storedKeyring: StoredKeyring, change: KeyringChange): void {
   const { book, shares, slots, key_statement: statement, image_records: records } = change;
-  if (change.user_id !== accountId) rejectChange("it is another account's");
+  if (change.user_id !== accountId) rejectChange("the change names another account");
   if (
     book === undefined ||
     shares === undefined ||
@@ -85,45 +86,76 @@ export function checkAccountReset(accountId: string, stored: StoredKeyring, chan
     statement === undefined ||
     records === undefined
   ) {
-    rejectChange("a new beginning brings slots, book, shares, state, key statement and image record");
+    rejectChange("an account reset needs slots, book, shares, state, key statement and image record");
   }
-  if (change.key_epoch !== stored.keyEpoch + 1 || statement.key_epoch !== change.key_epoch)
-    rejectChange("the key epoch does not follow");
+  if (change.key_epoch !== storedKeyring.keyEpoch + 1 || statement.key_epoch !== change.key_epoch)
+    rejectChange("the key epoch is not the next one");
   checkSelfSignedStatement(accountId, statement, change);
   if ([change.purge, change.purge_versions].some((list) => list !== undefined && list.length > 0))
-    rejectChange("everything is set aside already");
-  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) rejectChange("there is nothing to switch to");
+    rejectChange("an account reset purges nothing");
+  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) rejectChange("an account reset has no stage");
   const [removedSlots, removedRecords] = [new Set(slots.remove), new Set(records.remove)];
   if (
-    !stored.slots.every(({ openerId }) => removedSlots.has(openerId)) ||
-    !stored.imageRecordIds.every((id) => removedRecords.has(id))
+    !storedKeyring.slots.every(({ openerId }) => removedSlots.has(openerId)) ||
+    !storedKeyring.imageRecordIds.every((id) => removedRecords.has(id))
   )
-    rejectChange("an opener of before stays");
-  checkDocuments(accountId, stored, change);
-  checkOpeners(stored, change);
+    rejectChange("a former opener is not removed");
+  checkDocuments(accountId, storedKeyring, change);
+  checkOpeners(storedKeyring, change);
 }
 
 function checkSelfSignedStatement(accountId: string, statement: KeyStatement, change: KeyringChange): void {
   if (statement.user_id !== accountId) rejectChange("the key statement names another account");
-  const signingKey = fromBase64url(statement.signing_key);
-  if (!hasValidSignature("key", statement, signingKey)) rejectChange("the key statement does not verify");
-  if (!hasValidSignature("put", change, signingKey)) rejectChange("the signature does not verify");
+  if (!isSelfSigned(statement)) rejectChange("the key statement does not verify");
+  checkSignatures(statement, change);
 }
 
-function checkLaterChange(stored: StoredKeyring, change: KeyringChange): void {
-  if (!hasValidSignature("put", change, fromBase64url(stored.keyStatement.signing_key)))
+/** @param statement registered before the change; of a first change and a reset, the one in it */
+function checkSignatures(statement: KeyStatement, change: KeyringChange): void {
+  if (!hasValidSignature("put", change, fromBase64url(statement.signing_key)))
     rejectChange("the signature does not verify");
-  if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined))
-    rejectChange("a stage is named by id and digest");
-  if (change.key_statement !== undefined || change.key_epoch !== stored.keyEpoch) checkRotation(stored, change);
+  if (change.author_sig !== undefined || needsAuthorSignature(change)) requireAuthor(statement, change);
 }
 
 /**
- * A new account key: nothing that the one before opens stays, and the rows were sealed anew
- * (stages/stage.ts looks at them).
+ * For a call that needs the author key although its change alone does not.
+ *
+ * @throws Problem `keyring_change_invalid`
+ */
+export function requireAuthor(statement: KeyStatement | undefined, change: KeyringChange): void {
+  if (statement === undefined || !hasValidAuthorSignature(change, statement.author_key))
+    rejectChange("the author's signature does not verify");
+}
+
+/** What a ticket's signature must name. */
+export type SignedTicket = Omit<Parameters<typeof hasValidTicketSignature>[1], "user_id">;
+
+/** @throws Problem `keyring_change_invalid` */
+export function checkTicketSignature(
+  storedKeyring: Pick<StoredKeyring, "keyStatement"> | null,
+  { user_id, key_statement: firstStatement }: KeyringChange,
+  signature: TicketSignature,
+  ticket: SignedTicket,
+): void {
+  const statement = storedKeyring?.keyStatement ?? firstStatement;
+  if (statement === undefined || !hasValidTicketSignature(signature, { user_id, ...ticket }, statement.author_key))
+    rejectChange("the ticket's signature does not verify");
+}
+
+function checkLaterChange(storedKeyring: StoredKeyring, change: KeyringChange): void {
+  checkSignatures(storedKeyring.keyStatement, change);
+  if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined))
+    rejectChange("a stage is named by id and digest");
+  if (change.key_statement !== undefined || change.key_epoch !== storedKeyring.keyEpoch)
+    checkRotation(storedKeyring, change);
+}
+
+/**
+ * A new account key: every slot of the former one is replaced, and all rows are re-sealed (checked
+ * by stages/stage.ts).
  */
 function checkRotation(
-  stored: StoredKeyring,
+  storedKeyring: StoredKeyring,
   {
     user_id: userId,
     key_epoch: epoch,
@@ -135,53 +167,57 @@ function checkRotation(
     stage_id: stageId,
   }: KeyringChange,
 ): void {
-  if (statement === undefined || stageId === undefined || epoch !== stored.keyEpoch + 1)
-    rejectChange("the account key does not change this way");
-  if (book === undefined || shares === undefined || (stored.requests !== null && requests === undefined))
-    rejectChange("a new account key seals book, shares and requests anew");
+  if (statement === undefined || stageId === undefined || epoch !== storedKeyring.keyEpoch + 1)
+    rejectChange("a new account key needs a statement, a stage and the next epoch");
+  if (book === undefined || shares === undefined || (storedKeyring.requests !== null && requests === undefined))
+    rejectChange("a new account key needs a new book, shares and requests");
   const replacedOpenerIds = new Set([...(slots?.set ?? []).map(({ opener_id: id }) => id), ...(slots?.remove ?? [])]);
-  if (stored.slots.some(({ openerId }) => !replacedOpenerIds.has(openerId)))
-    rejectChange("a slot of the account key before would stay");
+  if (storedKeyring.slots.some(({ openerId }) => !replacedOpenerIds.has(openerId)))
+    rejectChange("a slot of the former account key is not replaced");
   if (statement.user_id !== userId || statement.key_epoch !== epoch)
     rejectChange("the key statement names another account or epoch");
   if (
-    statement.signing_key === stored.keyStatement.signing_key ||
-    statement.recipient === stored.keyStatement.recipient
+    statement.signing_key === storedKeyring.keyStatement.signing_key ||
+    statement.author_key === storedKeyring.keyStatement.author_key ||
+    statement.recipient === storedKeyring.keyStatement.recipient
   )
     rejectChange("the account key is the same");
-  if (!hasValidSignature("key", statement, fromBase64url(statement.signing_key)))
-    rejectChange("the key statement does not verify");
+  if (!isSelfSigned(statement)) rejectChange("the key statement does not verify");
   const { previous_sig: previousSig, ...statementFields } = statement;
   if (
     previousSig === null ||
-    !hasValidSignature("key", { ...statementFields, sig: previousSig }, fromBase64url(stored.keyStatement.signing_key))
+    !hasValidSignature(
+      "key",
+      { ...statementFields, sig: previousSig },
+      fromBase64url(storedKeyring.keyStatement.author_key),
+    )
   )
-    rejectChange("the key before did not sign the key statement");
+    rejectChange("the former key did not sign the key statement");
 }
 
 /**
- * Sealed documents whose headers name another account, epoch or predecessor could never be opened
- * again.
+ * Checks the headers of sealed documents: a document whose header names another account, epoch or
+ * predecessor could never be opened.
  */
-function checkDocuments(accountId: string, stored: StoredKeyring | null, change: KeyringChange): void {
+function checkDocuments(accountId: string, storedKeyring: StoredKeyring | null, change: KeyringChange): void {
   const ownerHeader = { user_id: accountId, key_epoch: change.key_epoch };
-  const previous = stored === null ? null : digestSealedDocument(stored.state);
+  const previous = storedKeyring === null ? null : digestSealedDocument(storedKeyring.state);
   if (!hasExpectedHeader(change.state, { typ: "relicario-state", ...ownerHeader, previous }))
-    rejectChange("the state's header does not fit");
+    rejectChange("the state's header is wrong");
   if (change.book !== undefined && !hasExpectedHeader(change.book, { typ: "relicario-book", ...ownerHeader }))
-    rejectChange("the book's header does not fit");
+    rejectChange("the book's header is wrong");
   if (change.shares !== undefined && !hasExpectedHeader(change.shares, { typ: "relicario-shares", ...ownerHeader }))
-    rejectChange("the header of shares does not fit");
+    rejectChange("the header of shares is wrong");
   if (
     change.requests !== undefined &&
     !hasExpectedHeader(change.requests, { typ: "relicario-requests", ...ownerHeader })
   )
-    rejectChange("the header of requests does not fit");
+    rejectChange("the header of requests is wrong");
 }
 
-function checkOpeners(stored: StoredKeyring | null, change: KeyringChange): void {
-  const openerKinds = new Map((stored?.slots ?? []).map(({ openerId, kind }) => [openerId, kind]));
-  const recordIds = new Set(stored?.imageRecordIds ?? []);
+function checkOpeners(storedKeyring: StoredKeyring | null, change: KeyringChange): void {
+  const openerKinds = new Map((storedKeyring?.slots ?? []).map(({ openerId, kind }) => [openerId, kind]));
+  const recordIds = new Set(storedKeyring?.imageRecordIds ?? []);
   const {
     slots = { set: [], remove: [] },
     image_records: recordChanges = { set: [], remove: [] },
@@ -195,16 +231,16 @@ function checkOpeners(stored: StoredKeyring | null, change: KeyringChange): void
     hasDuplicates([...setRecordIds, ...recordChanges.remove]) ||
     hasDuplicates(purge)
   )
-    rejectChange("an id stands in it twice");
+    rejectChange("an id occurs twice");
   if (
     hasDuplicates(purgedVersions.map((entry) => entry.secret_db_id)) ||
     purgedVersions.some(({ versions }) => hasDuplicates(versions))
   )
-    rejectChange("a version stands in it twice");
+    rejectChange("a version occurs twice");
 
-  for (const id of slots.remove) if (!openerKinds.delete(id)) rejectChange("it removes a slot that is not there");
+  for (const id of slots.remove) if (!openerKinds.delete(id)) rejectChange("it removes a slot that does not exist");
   for (const id of recordChanges.remove)
-    if (!recordIds.delete(id)) rejectChange("it removes an image record that is not there");
+    if (!recordIds.delete(id)) rejectChange("it removes an image record that does not exist");
   for (const { opener_id, kind } of slots.set) openerKinds.set(opener_id, kind);
   for (const id of setRecordIds) recordIds.add(id);
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Somebody whose first secret and keyring are kept. */
+/** A person with a first secret and keyring. */
 const createPersonWithKeyring = async (): Promise<{ person: Person; secretId: string }> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
@@ -45,7 +45,7 @@ const readStateRev = async (person: Person): Promise<unknown> =>
   (await service.call("GET", "/user/keyring", person.token)).body["state_rev"];
 
 describe("the first keyring change", () => {
-  it("is kept with everything it brought", async () => {
+  it("is stored with all its documents", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
@@ -65,7 +65,7 @@ describe("the first keyring change", () => {
     expect(imageRecordsResponse.body).toEqual({ image_records: body.keyring.image_records?.set });
   });
 
-  it("is 404 no_keyring before, or nothing where that was asked for", async () => {
+  it("is required by reads of the keyring: 404 no_keyring, or 204 with or_none=true", async () => {
     const person = await service.signIn();
     expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({
       status: 404,
@@ -85,7 +85,7 @@ describe("the first keyring change", () => {
     });
   });
 
-  it("comes with the first secret, never alone", async () => {
+  it("needs the first secret", async () => {
     const person = await service.signIn();
     expect(await putChange(person, buildChange(person))).toMatchObject({
       status: 422,
@@ -145,7 +145,7 @@ describe("the first keyring change", () => {
     ],
     ["something to purge", () => ({ purge: [uuidv7()] })],
     ["something to remove", () => ({ slots: { set: [], remove: [uuidv7()] } })],
-  ])("is refused with %s, and leaves nothing", async (_, overrides) => {
+  ])("is refused with %s, and changes nothing", async (_, overrides) => {
     const person = await service.signIn();
     const { body } = buildSecret(person, { change: overrides(person) });
     const response = await service.call("POST", "/secrets/store", person.token, { body });
@@ -207,7 +207,7 @@ describe("a later keyring change", () => {
     ["a purge of what is not in the trash", (_, secretId) => ({ purge: [secretId] })],
     ["a purge of what is not there", () => ({ purge: [uuidv7()] })],
     ["one purged twice", (_, secretId) => ({ purge: [secretId, secretId] })],
-  ])("is refused with %s, and leaves nothing", async (_, overrides) => {
+  ])("is refused with %s, and changes nothing", async (_, overrides) => {
     const { person, secretId } = await createPersonWithKeyring();
     const response = await putChange(person, buildChange(person, overrides(person, secretId)));
     expect(response).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
@@ -234,7 +234,7 @@ describe("a later keyring change", () => {
     expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
   });
 
-  it("is refused when another key signed it, even with a statement of that key", async () => {
+  it("is refused when signed by another key, even with a statement of that key", async () => {
     const { person } = await createPersonWithKeyring();
     const signerWithOtherKey = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
     expect(await putChange(person, buildChange(signerWithOtherKey))).toMatchObject({
@@ -248,13 +248,13 @@ describe("a later keyring change", () => {
     });
   });
 
-  it("is refused when it was signed for another purpose", async () => {
+  it("is refused when signed for another purpose", async () => {
     const { person } = await createPersonWithKeyring();
     const change = signDocument("key", buildChange(person), person.signingKey);
     expect(await putChange(person, change)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
   });
 
-  it("refuses members that the contract does not know", async () => {
+  it("is refused with unknown members", async () => {
     const { person } = await createPersonWithKeyring();
     expect(await putChange(person, buildChange(person, { extra: 1 }))).toMatchObject({
       status: 422,
@@ -262,7 +262,7 @@ describe("a later keyring change", () => {
     });
   });
 
-  it("answers 409 with the current keyring when it does not follow the stored one", async () => {
+  it("is answered 409 with the current keyring when the change does not follow the stored keyring", async () => {
     const { person } = await createPersonWithKeyring();
     const currentKeyring = (await service.call("GET", "/user/keyring", person.token)).body;
     for (const stateRev of [0, 2]) {
@@ -274,7 +274,7 @@ describe("a later keyring change", () => {
     }
   });
 
-  it("answers the same change once more as the first time, and another one in its place with 409", async () => {
+  it("gets the first response when repeated; another change with the same number gets 409", async () => {
     const { person } = await createPersonWithKeyring();
     const change = buildChange(person);
     expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
@@ -291,7 +291,7 @@ describe("a later keyring change", () => {
     expect(await putChange(person, change)).toMatchObject({ status: 409 });
   });
 
-  it("lets exactly one of many writers win", async () => {
+  it("is accepted from exactly one of many concurrent writers", async () => {
     const { person } = await createPersonWithKeyring();
     const changes = Array.from({ length: 6 }, () => buildChange(person));
     const responses = await Promise.all(changes.map((change) => putChange(person, change)));
@@ -302,7 +302,7 @@ describe("a later keyring change", () => {
     });
   });
 
-  it("answers all of many identical writers as the first", async () => {
+  it("gives concurrent repetitions the same response", async () => {
     const { person } = await createPersonWithKeyring();
     const change = buildChange(person);
     const responses = await Promise.all(Array.from({ length: 6 }, () => putChange(person, change)));
@@ -310,7 +310,7 @@ describe("a later keyring change", () => {
     expect(await readStateRev(person)).toBe(2);
   });
 
-  it("replaces an opener, and keeps what it replaced", async () => {
+  it("replaces an opener, and keeps the former opener", async () => {
     const { person } = await createPersonWithKeyring();
     const keyringBefore = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
     const nextImageId = uuidv7();
@@ -344,7 +344,7 @@ describe("a later keyring change", () => {
 });
 
 describe("requests", () => {
-  it("are null until the first one, then replaced, and the former ones kept", async () => {
+  it("are null at first, then replaced; former requests documents are kept", async () => {
     const { person } = await createPersonWithKeyring();
     const sealedDocuments: string[] = [];
     for (let count = 0; count < 2; count++) {
@@ -368,7 +368,7 @@ describe("requests", () => {
 });
 
 describe("GET /user/keyring?states_since", () => {
-  it("gives the chain across key epochs too: what follows is not the service's to judge", async () => {
+  it("returns the chain of states, also across key epochs, without checking the chain", async () => {
     const { person } = await createPersonWithKeyring();
     const rotatedState = buildJwe({
       typ: "relicario-state",
@@ -391,7 +391,7 @@ describe("GET /user/keyring?states_since", () => {
     ]);
   });
 
-  it("gives so many at a time, the oldest first", async () => {
+  it("returns pages, oldest first", async () => {
     const { person } = await createPersonWithKeyring();
     const { db } = service.app.services;
     const laterStates = Array.from({ length: maxStatesPageSize + 1 }, (_, index) => ({
@@ -410,7 +410,7 @@ describe("GET /user/keyring?states_since", () => {
     expect(await readStateRevsAfter(maxStatesPageSize)).toEqual([maxStatesPageSize + 1, maxStatesPageSize + 2]);
   });
 
-  it("gives the chain of states, oldest first, each following the one before", async () => {
+  it("returns the chain of states, oldest first, each following the one before", async () => {
     const { person } = await createPersonWithKeyring();
     const states = [String(person.state)];
     for (let count = 0; count < 3; count++) {
@@ -437,7 +437,7 @@ describe("GET /user/keyring?states_since", () => {
 });
 
 describe("purge", () => {
-  it("removes for good what is in the trash, its objects too, and never lets the id be used again", async () => {
+  it("deletes a trashed secret with its objects, and never accepts the id again", async () => {
     const { person, secretId } = await createPersonWithKeyring();
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
     const listBefore = await service.call("GET", "/secrets/store", person.token);
@@ -467,7 +467,7 @@ describe("purge", () => {
     });
   });
 
-  it("never goes with a label or version of the same secret", async () => {
+  it("is refused together with a label or version of the same secret", async () => {
     const { person, secretId } = await createPersonWithKeyring();
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
     const keyring = buildChange(person, { purge: [secretId] });
@@ -480,7 +480,7 @@ describe("purge", () => {
 });
 
 describe("GET /user/image-records", () => {
-  it("is encrypted at rest, and bound to its account and id", async () => {
+  it("returns records that are encrypted at rest, and bound to account and id", async () => {
     const { person } = await createPersonWithKeyring();
     const { body } = await service.call("GET", "/user/image-records", person.token);
     const [record] = body["image_records"] as { helper: string }[];
@@ -492,20 +492,20 @@ describe("GET /user/image-records", () => {
     expect(() => row && recordBox.open(person.userId, uuidv7(), row.sealedHelper)).toThrow();
   });
 
-  it("answers 60 times an hour, then says when to come back", async () => {
+  it("is limited to 60 calls per hour, with Retry-After", async () => {
     const { person } = await createPersonWithKeyring();
-    const answers: TestResponse[] = [];
-    for (let count = 0; count < 122 && answers.at(-1)?.status !== 429; count++) {
-      answers.push(await service.call("GET", "/user/image-records", person.token));
+    const responses: TestResponse[] = [];
+    for (let count = 0; count < 122 && responses.at(-1)?.status !== 429; count++) {
+      responses.push(await service.call("GET", "/user/image-records", person.token));
     }
-    expect(answers.length).toBeGreaterThan(60); // the hour may have changed meanwhile
-    expect(answers.at(-1)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
-    expect(Number(answers.at(-1)?.headers["retry-after"])).toBeLessThanOrEqual(3_600);
+    expect(responses.length).toBeGreaterThan(60); // a window may have ended meanwhile
+    expect(responses.at(-1)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(Number(responses.at(-1)?.headers["retry-after"])).toBeLessThanOrEqual(3_600);
   });
 });
 
 describe("GET /users/{user_name}/key", () => {
-  it("gives the statement whatever the case of the name, and 404 for nobody and for who has none", async () => {
+  it("finds the statement regardless of the name's case, and answers 404 without one", async () => {
     const { person } = await createPersonWithKeyring();
     const directoryReader = await service.signIn();
     const response = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, directoryReader.token);

@@ -35,7 +35,7 @@ export async function readKeyring(db: Db | Tx, { accountId }: AccountScope): Pro
   };
 }
 
-/** The states after `since`, oldest first, so many at most. */
+/** One page of the states after `since`, oldest first. */
 export function readStates(
   db: Db | Tx,
   { accountId }: AccountScope,
@@ -57,9 +57,8 @@ export function readImageRecords(
 }
 
 /**
- * The published key of a person of this vendor; null when there is no such person, or no key yet.
- * The name stands in the directory, the key with its account: two queries, for the rows may be on
- * different machines.
+ * The published key statement of a person of this vendor; null without one. Two queries, because
+ * the user name and the keyring may be on different machines.
  */
 export async function readKeyStatement(
   db: Db,
@@ -88,21 +87,20 @@ export interface ChangeRecord {
 }
 
 /**
- * Writes a change that was checked. What it replaces or removes is kept for 30 days, every state
- * for ever.
+ * Writes a checked change. Replaced and removed parts are kept for 30 days, every state forever.
  *
- * @returns the bytes that are kept more than before.
+ * @returns the added bytes.
  */
 export async function writeChange(
   tx: Tx,
   accountId: string,
-  stored: KeyringRow | null,
+  storedKeyring: KeyringRow | null,
   change: KeyringChange,
   changeRecord: ChangeRecord,
   box: RecordBox,
   now: Date,
 ): Promise<number> {
-  await archiveReplacedParts(tx, accountId, stored, change, now);
+  await archiveReplacedParts(tx, accountId, storedKeyring, change, now);
   const values = {
     keyEpoch: change.key_epoch,
     stateRev: change.state_rev,
@@ -117,10 +115,10 @@ export async function writeChange(
     lastVersion: changeRecord.version,
     updatedAt: now,
   };
-  if (stored === null) {
+  if (storedKeyring === null) {
     const { book, shares, keyStatement } = values;
     if (book === undefined || shares === undefined || keyStatement === undefined)
-      throw new Error("a first change that was not checked");
+      throw new Error("the first change was not checked");
     await tx.insert(keyrings).values({ accountId, ...values, book, shares, keyStatement });
   } else {
     await tx.update(keyrings).set(values).where(eq(keyrings.accountId, accountId));
@@ -128,15 +126,15 @@ export async function writeChange(
   await tx.insert(keyringStates).values({ accountId, stateRev: change.state_rev, state: change.state, createdAt: now });
   await writeSlots(tx, accountId, change);
   await writeImageRecords(tx, accountId, change, box);
-  return countAddedBytes(stored, change);
+  return countAddedBytes(storedKeyring, change);
 }
 
 /**
- * What is replaced or removed is kept, so everything new comes on top; state and key statement
- * alone are replaced in their row.
+ * Counts all new parts, because replaced parts are kept as former ones. Only the current state and
+ * the key statement replace their former bytes.
  */
 function countAddedBytes(
-  stored: KeyringRow | null,
+  storedKeyring: KeyringRow | null,
   {
     state,
     book = "",
@@ -150,7 +148,8 @@ function countAddedBytes(
   const statementBytes =
     statement === undefined
       ? 0
-      : stringifyCanonical(statement).length - (stored === null ? 0 : stringifyCanonical(stored.keyStatement).length);
+      : stringifyCanonical(statement).length -
+        (storedKeyring === null ? 0 : stringifyCanonical(storedKeyring.keyStatement).length);
   const slotBytes = (slotChanges?.set ?? []).reduce((sum, { slot }) => sum + countB64uBytes(slot), 0);
   const recordBytes = (recordChanges?.set ?? []).reduce(
     (sum, { helper }) => sum + countB64uBytes(helper) + recordOverheadBytes,
@@ -158,7 +157,7 @@ function countAddedBytes(
   );
   return (
     2 * state.length -
-    (stored?.state.length ?? 0) +
+    (storedKeyring?.state.length ?? 0) +
     book.length +
     shares.length +
     requests.length +
@@ -225,26 +224,27 @@ async function writeImageRecords(
 async function archiveReplacedParts(
   tx: Tx,
   accountId: string,
-  stored: KeyringRow | null,
+  storedKeyring: KeyringRow | null,
   change: KeyringChange,
   now: Date,
 ): Promise<void> {
-  if (stored === null) return;
+  if (storedKeyring === null) return;
   const replacedParts: {
     part: "book" | "shares" | "requests" | "slot" | "image_record";
     partId: string;
     value: Buffer;
   }[] = [];
-  if (change.book !== undefined) replacedParts.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
+  if (change.book !== undefined)
+    replacedParts.push({ part: "book", partId: "", value: Buffer.from(storedKeyring.book) });
   if (change.shares !== undefined)
-    replacedParts.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
-  if (change.requests !== undefined && stored.requests !== null)
-    replacedParts.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
+    replacedParts.push({ part: "shares", partId: "", value: Buffer.from(storedKeyring.shares) });
+  if (change.requests !== undefined && storedKeyring.requests !== null)
+    replacedParts.push({ part: "requests", partId: "", value: Buffer.from(storedKeyring.requests) });
   const replacedSlotIds = new Set([
     ...(change.slots?.remove ?? []),
     ...(change.slots?.set ?? []).map((slot) => slot.opener_id),
   ]);
-  for (const { openerId, slot } of stored.slots)
+  for (const { openerId, slot } of storedKeyring.slots)
     if (replacedSlotIds.has(openerId)) replacedParts.push({ part: "slot", partId: openerId, value: slot });
   const replacedRecordIds = [
     ...(change.image_records?.remove ?? []),

@@ -8,7 +8,7 @@ import type { Actor } from "../auth/actor.ts";
 import { withSnapshot, type Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage, type RequestContext } from "../language/language.ts";
+import { getRequestContext, type RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { applyChange, createChangeCall, findRecordedResponse, type ChangeCall } from "./apply-change.ts";
 import { isAccountReset } from "./check-change.ts";
@@ -16,11 +16,11 @@ import { presentImageRecord, presentKeyring } from "./present.ts";
 import { type KeyringRow, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
 
-/** A change that starts the account anew, in place of {@link applyChange}. */
+/** Applies a change that resets the account, in place of {@link applyChange}. */
 export type CompleteReset = (
   tx: Tx,
   actor: Actor,
-  stored: KeyringRow,
+  storedKeyring: KeyringRow,
   call: ChangeCall,
   services: Services,
   context: RequestContext,
@@ -32,7 +32,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
 
     app.get(
       "/user/keyring",
-      { schema: keyringSchemas.get, config: { access: "signed_in" } },
+      { schema: keyringSchemas.readKeyring, config: { access: "signed_in" } },
       async (request, reply) => {
         const scope = requireActor(request);
         const { states_since: statesSince, or_none: orNone } = request.query;
@@ -51,22 +51,22 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
     app.put(
       "/user/keyring",
       {
-        schema: keyringSchemas.put,
+        schema: keyringSchemas.applyChange,
         bodyLimit: maxJsonBodyBytes,
-        config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+        config: { access: "signed_in", rateLimits: [rateLimitRules.write], idempotent: true },
       },
       async (request) => {
         const actor = requireActor(request);
         const call = createChangeCall(request.body);
         return withLockedAccount(services, actor.accountId, async (tx, account) => {
-          const stored = await readKeyring(tx, actor);
-          const recordedResponse = findRecordedResponse(stored, call);
+          const storedKeyring = await readKeyring(tx, actor);
+          const recordedResponse = findRecordedResponse(storedKeyring, call);
           if (recordedResponse === null) {
-            const context = { now: now(), language: getPreferredLanguage(request) };
-            const isReset = stored !== null && isAccountReset(stored, call.change);
+            const context = getRequestContext(request, now());
+            const isReset = storedKeyring !== null && isAccountReset(storedKeyring, call.change);
             const addedBytes = await (isReset
-              ? completeReset(tx, actor, stored, call, services, context)
-              : applyChange(tx, account, stored, call, null, services, context));
+              ? completeReset(tx, actor, storedKeyring, call, services, context)
+              : applyChange(tx, account, storedKeyring, call, null, services, context));
             await chargeStorage(tx, vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
           }
           return { state_rev: call.change.state_rev };
@@ -76,7 +76,10 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
 
     app.get(
       "/user/image-records",
-      { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateLimitRules.imageRecords] } },
+      {
+        schema: keyringSchemas.readImageRecords,
+        config: { access: "signed_in", rateLimits: [rateLimitRules.imageRecords] },
+      },
       async (request) => {
         const scope = requireActor(request);
         const rows = await readImageRecords(db, scope);
@@ -86,7 +89,10 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
 
     app.get(
       "/users/:user_name/key",
-      { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateLimitRules.keyDirectory] } },
+      {
+        schema: keyringSchemas.readKeyStatement,
+        config: { access: "signed_in", rateLimits: [rateLimitRules.keyDirectory] },
+      },
       async (request) => {
         const statement = await readKeyStatement(db, requireActor(request), request.params.user_name);
         if (statement === null) throw new Problem("not_found");

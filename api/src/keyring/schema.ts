@@ -11,7 +11,7 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const keyringSchemas = {
-  get: {
+  readKeyring: {
     summary:
       "Slots, book, shares, requests and state; with states_since the chain of states after it; with or_none=true 204 where there is no keyring yet",
     querystring: z.strictObject({
@@ -20,16 +20,16 @@ export const keyringSchemas = {
     }),
     response: { ...buildResponseSchemas(Keyring), ...buildResponseSchemas(z.null().describe("nothing"), 204) },
   },
-  put: {
+  applyChange: {
     summary: "A keyring change without a secret",
     body: KeyringChange,
     response: buildResponseSchemas(KeyringChangeResponse),
   },
-  imageRecords: {
-    summary: "Helpers of the present image openers; the only call that gives them",
+  readImageRecords: {
+    summary: "Helpers of the image openers; no other call returns them",
     response: buildResponseSchemas(ImageRecords),
   },
-  keyOf: {
+  readKeyStatement: {
     summary: "The published key of a person of the same vendor",
     params: z.strictObject({ user_name: UserName }),
     response: buildResponseSchemas(KeyStatement),

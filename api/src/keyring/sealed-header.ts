@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { fromBase64url } from "@relicario/shared/api";
 import { z } from "zod";
@@ -13,9 +13,11 @@ export interface ExpectedHeader {
 }
 
 /**
- * Whether the protected header of a sealed document says exactly what it should, member by member
- * (sealing.md, JWE). The service cannot open it; it refuses one that its own device could never
- * open again. A member whose expected value is undefined may have any.
+ * Whether the protected header (JWE) of a sealed document has exactly these members
+ * (docs/formats.md). The service cannot open the document, but refuses one that its own device
+ * could never open.
+ *
+ * @param freeMembers names of members with any value
  */
 export function hasExpectedHeader(jwe: string, expected: ExpectedHeader, freeMembers: readonly string[] = []): boolean {
   const header = parseHeader(jwe);
@@ -33,11 +35,11 @@ function parseHeader(jwe: string): Record<string, unknown> | null {
   try {
     return Header.parse(JSON.parse(Buffer.from(fromBase64url(jwe.slice(0, jwe.indexOf(".")))).toString("utf8")));
   } catch {
-    return null; // not base64url, not JSON, not an object: not a header
+    return null; // not base64url, not JSON, not an object
   }
 }
 
-/** Digest of a sealed document, base64url: over its bytes as sent. */
+/** SHA-256 of the document as sent, in base64url. */
 export function digestSealedDocument(jwe: string): string {
-  return createHash("sha256").update(jwe, "ascii").digest("base64url");
+  return hash("sha256", jwe, "base64url");
 }

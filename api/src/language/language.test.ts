@@ -16,8 +16,8 @@ describe("chooseLanguage", () => {
   });
 });
 
-describe("fill", () => {
-  it("puts values where they belong, once, and leaves what it does not know", () => {
+describe("interpolate", () => {
+  it("inserts values once, and keeps unknown placeholders", () => {
     expect(interpolate("{{count}} of {{product}}, {{other}}", { count: 2, product: "{{count}}" })).toBe(
       "2 of {{count}}, {{other}}",
     );

@@ -2,15 +2,14 @@ import type { FastifyRequest } from "fastify";
 
 export type Language = "en" | "es";
 
-/** When a call came, and what its caller reads. */
 export interface RequestContext {
   readonly now: Date;
   readonly language: Language | null;
 }
 
 /**
- * The first language that we speak: of `ui_locales` (the portal's choice), then of the browser's
- * header; else English.
+ * The first supported language of `ui_locales` (the portal's choice), then of the browser's header;
+ * else English.
  */
 export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | undefined): Language {
   const requested = typeof uiLocales === "string" ? uiLocales.split(" ") : [];
@@ -31,16 +30,17 @@ export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | unde
   return "en";
 }
 
-/**
- * What the caller reads, by `Accept-Language`; null when the call does not say. The portal sends
- * the language that is chosen in it.
- */
+/** The caller's language by `Accept-Language`, where the portal sends its own; null without one. */
 export function getPreferredLanguage(request: FastifyRequest): Language | null {
   const header = request.headers["accept-language"];
   return header === undefined || header.trim() === "*" ? null : chooseLanguage(undefined, header);
 }
 
-/** Puts values where `{{name}}` stands. The result is text: whoever shows it escapes it. */
+export function getRequestContext(request: FastifyRequest, now: Date): RequestContext {
+  return { now, language: getPreferredLanguage(request) };
+}
+
+/** Replaces `{{name}}` by values. The result is plain text: escape it for HTML. */
 export function interpolate(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{\{(\w+)\}\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

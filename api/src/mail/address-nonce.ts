@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** One question to one account whether an address is its own. */
+/** The validation of one address of one account. */
 export interface AddressValidation {
   readonly accountId: string;
   readonly id: string;
@@ -9,10 +9,7 @@ export interface AddressValidation {
 
 const nonceBytes = 16;
 
-/**
- * 128 bits that only this service can make and that fit this question alone; so they are kept
- * nowhere.
- */
+/** 128 bits derived from the validation with the service's key, so that no nonce is stored. */
 export function deriveNonce(key: Buffer, { accountId, id, address }: AddressValidation): string {
   return createHmac("sha256", key)
     .update(`relicario/address\n${accountId}\n${id}\n${address}`)

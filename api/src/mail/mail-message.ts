@@ -7,26 +7,28 @@ export type MailKind = Exclude<keyof typeof en, "footer">;
 export interface MailMessage {
   readonly subject: string;
   readonly text: string;
-  /** Where no more mails of its kind are asked for, by one POST (RFC 8058). */
-  readonly unsubscribe?: string;
+  /** The same text as a document. */
+  readonly html: string;
+  /** One POST to it unsubscribes (RFC 8058). */
+  readonly unsubscribeUrl?: string;
 }
 
 /**
- * What a mail may say of an account: times, links, and to the operator the id of a share. Nothing
- * that somebody typed or sealed stands in one.
+ * Values in mails: product name, times, links, and the id of a reported share (to the operator).
+ * Never text that a person entered, and nothing sealed.
  */
 export interface MailVariables {
-  readonly product: string;
-  readonly link: string;
-  /** When it happened. */
+  readonly productName: string;
+  readonly portalUrl: string;
+  /** Time of the event. */
   readonly occurredAt: Date;
-  /** From when on contents are dropped, or the account can be reset or is deleted. */
+  /** Drop, reset or deletion date, by kind. */
   readonly effectiveAt?: Date;
-  /** The link that confirms an address. */
+  /** Link that confirms an address. */
   readonly validationUrl?: string;
-  /** Of a share that was reported. */
+  /** The reported share. */
   readonly shareId?: string;
-  readonly unsubscribe?: string;
+  readonly unsubscribeUrl?: string;
 }
 
 const textsByLanguage = { en, es } as const satisfies Record<Language, typeof en>;
@@ -34,17 +36,68 @@ const textsByLanguage = { en, es } as const satisfies Record<Language, typeof en
 export function renderMail(
   kind: MailKind,
   language: Language,
-  { product, link, occurredAt, effectiveAt, validationUrl, shareId, unsubscribe }: MailVariables,
+  { productName, portalUrl, occurredAt, effectiveAt, validationUrl, shareId, unsubscribeUrl }: MailVariables,
 ): MailMessage {
-  const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(
-    occurredAt,
-  );
-  const date =
+  const occurredAtText = new Intl.DateTimeFormat(language, {
+    dateStyle: "long",
+    timeStyle: "short",
+    timeZone: "UTC",
+  }).format(occurredAt);
+  const effectiveDateText =
     effectiveAt === undefined
       ? ""
       : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(effectiveAt);
-  const values = { product, link, time, date, validation: validationUrl ?? "", share: shareId ?? "" };
+  const values = {
+    product: productName,
+    link: portalUrl,
+    time: occurredAtText,
+    date: effectiveDateText,
+    validation: validationUrl ?? "",
+    share: shareId ?? "",
+  };
   const { subject, body } = textsByLanguage[language][kind];
-  const text = `${interpolate(body, values)}\n\n-- \n${interpolate(textsByLanguage[language].footer, values)}\n`;
-  return { subject: interpolate(subject, values), text, ...(unsubscribe === undefined ? {} : { unsubscribe }) };
+  const { footer } = textsByLanguage[language];
+  return {
+    subject: interpolate(subject, values),
+    text: `${interpolate(body, values)}\n\n-- \n${interpolate(footer, values)}\n`,
+    html: renderDocument(language, { subject, body, footer }, values),
+    ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
+  };
+}
+
+/** A document without images, scripts or addresses of others. Its colours are the reader's. */
+function renderDocument(
+  language: Language,
+  { subject, body, footer }: Readonly<Record<"subject" | "body" | "footer", string>>,
+  values: Readonly<Record<string, string>>,
+): string {
+  const escapedValues = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      ["link", "validation"].includes(name)
+        ? `<a href="${escapeHtml(value)}">${escapeHtml(value)}</a>`
+        : escapeHtml(value),
+    ]),
+  );
+  const toHtml = (text: string): string => interpolate(escapeHtml(text), escapedValues).replaceAll("\n", "<br>");
+  const paragraphs = body.split("\n\n").map((paragraph) => `<p>${toHtml(paragraph)}</p>`);
+  return `<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(interpolate(subject, values))}</title>
+</head>
+<body style="font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:16px;overflow-wrap:anywhere">
+${paragraphs.join("\n")}
+<hr>
+<p style="font-size:14px">${toHtml(footer)}</p>
+</body>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

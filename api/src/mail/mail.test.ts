@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { accounts, mails } from "../db/schema.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
-import { readMails, parseMail, type ReceivedMail } from "../testing/outbox.ts";
+import { readMails, parseMail } from "../testing/outbox.ts";
 import {
   buildChange,
   buildImageRecord,
@@ -30,7 +30,7 @@ const advanceDays = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
 
-/** Somebody with a secret, whose contact address is verified. */
+/** A person with a secret and a verified contact address. */
 const createMailReader = async (
   address = "ana@example.org",
   language = "en",
@@ -59,10 +59,10 @@ const storeAnotherSecret = async (person: Person): Promise<string> => {
 const readSubjects = async (): Promise<string[]> => (await readMails(service)).map(({ subject }) => subject);
 
 describe("a mail", () => {
-  it("goes to the verified address when slots, key statement or image records change, and not at every saved secret", async () => {
+  it("goes to the verified address when slots, key statement or image records change, not with every saved secret", async () => {
     const { person } = await createMailReader();
     expect(await readMails(service)).toMatchObject([
-      { to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" },
+      { to: "ana@example.org", from: "no-reply@localhost", subject: "Your ways to open Relicario have changed" },
     ]);
     await storeAnotherSecret(person);
     expect(await readMails(service)).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("a mail", () => {
     expect(await readMails(service)).toHaveLength(3);
   });
 
-  it("is not sent for a change that was refused, and once for one that is sent twice", async () => {
+  it("is not sent for a refused change, and is sent once for a repeated change", async () => {
     const { person } = await createMailReader();
     const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
     await service.call("PUT", "/user/keyring", person.token, { body: { ...change, sig: "A".repeat(86) } });
@@ -89,18 +89,18 @@ describe("a mail", () => {
     expect(await readMails(service)).toHaveLength(2);
   });
 
-  it("says that something went to the trash, once a day", async () => {
+  it("reports trashed secrets once a day", async () => {
     const { person, secretId } = await createMailReader();
     const secondId = await storeAnotherSecret(person);
     await moveToTrash(person, secretId);
     await moveToTrash(person, secondId);
-    expect((await readSubjects()).slice(1)).toEqual(["Something is in your Relicario trash"]);
+    expect((await readSubjects()).slice(1)).toEqual(["A secret was moved to your Relicario trash"]);
     advanceDays(1);
     await moveToTrash(person, await storeAnotherSecret(person));
     expect((await readSubjects()).slice(1)).toHaveLength(2);
   });
 
-  it("goes nowhere without a verified address", async () => {
+  it("is not sent without a verified address", async () => {
     const { person, secretId } = await createMailReader();
     await service.app.services.mailer.deliver();
     await service.app.services.db
@@ -112,12 +112,12 @@ describe("a mail", () => {
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
   });
 
-  it("tells the former address that it is no longer the one", async () => {
+  it("notifies the previous address when the contact address changes", async () => {
     const { person } = await createMailReader();
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "thief@example.org" } });
     expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana@example.org",
-      subject: "Your Relicario contact address was changed",
+      subject: "Your Relicario contact e-mail was changed",
     });
     expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({
       contact_email: "thief@example.org",
@@ -125,29 +125,31 @@ describe("a mail", () => {
     });
   });
 
-  it("is written in the language of the person's calls, also when nobody calls", async () => {
+  it("is written in the language of the person's last calls", async () => {
     const { person, secretId } = await createMailReader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
     await moveToTrash(person, secretId);
+    const confirmation = buildChange(person, { trash_confirm: [secretId] });
+    await service.call("PUT", "/user/keyring", person.token, { body: confirmation });
     advanceDays(23.1);
     await service.app.sweep();
     expect(await readSubjects()).toEqual([
-      "Ha cambiado lo que abre tu cuenta de Relicario",
-      "Hay algo en tu papelera de Relicario",
-      "Tu papelera de Relicario: en 7 días se eliminan contenidos",
+      "Han cambiado tus formas de abrir Relicario",
+      "Se ha movido un secreto a tu papelera de Relicario",
+      "Tu papelera de Relicario se vaciará en 7 días",
     ]);
   });
 
-  it("holds nothing of a secret, a token, or another account, and the log nothing of a mail", async () => {
+  it("contains nothing of a secret, a token, or another account, and is not logged", async () => {
     const { person, secretId } = await createMailReader();
     await moveToTrash(person, secretId);
     const allSources = (await readMails(service)).map(({ source }) => source).join("\n");
     for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""])
       expect(allSources).not.toContain(planted);
-    expect(service.log()).toContain('"mail":"trashed"');
-    expect(service.log()).not.toContain("ana@example.org");
+    expect(service.readLog()).toContain('"mail":"trashed"');
+    expect(service.readLog()).not.toContain("ana@example.org");
   });
 
-  it("is sent once when several processes look at once", async () => {
+  it("is sent once by concurrent processes", async () => {
     const { person, secretId } = await createMailReader();
     await moveToTrash(person, secretId);
     const { mailer } = service.app.services;
@@ -155,7 +157,7 @@ describe("a mail", () => {
     expect(await readMails(service)).toHaveLength(2);
   });
 
-  it("is sent soon, too, when it is queued while another one is on its way", async () => {
+  it("is sent soon when it is queued during a delivery", async () => {
     const { person } = await createMailReader();
     await readMails(service);
     const { db, vendors } = service.app.services;
@@ -174,9 +176,9 @@ describe("a mail", () => {
       db,
       vendors,
       transport,
-      origin: service.origin,
-      key: Buffer.alloc(32),
-      unsubscribeLink: () => Promise.resolve("https://portal.example/u"),
+      publicOrigin: service.origin,
+      recordKey: Buffer.alloc(32),
+      createUnsubscribeLink: () => Promise.resolve("https://portal.example/u"),
       log: service.app.http.log,
       now: () => clock,
     });
@@ -199,7 +201,7 @@ describe("a mail", () => {
 
 describe("smtp://", () => {
   let server: Server;
-  let receivedMails: ReceivedMail[];
+  let receivedMails: string[];
   let isRefusing: boolean;
   let smtpCommands: string[];
   beforeEach(async () => {
@@ -208,19 +210,19 @@ describe("smtp://", () => {
       serveSmtp(socket, {
         isRefusing: () => isRefusing,
         onCommand: (line) => smtpCommands.push(line),
-        onMail: (source) => receivedMails.push(parseMail(source)),
+        onMail: (source) => receivedMails.push(source),
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-  it("hands mails to the server, and tries again later what it does not take", async () => {
+  it("hands mails to the server, and retries refused ones later", async () => {
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     let now = new Date();
     const smtpService = await startService(
-      { MAIL_URL: `smtp://127.0.0.1:${String(address.port)}`, MAIL_FROM: "portal@example.org" },
+      { MAIL_URL: `smtp://127.0.0.1:${String(address.port)}?tls=optional`, MAIL_FROM: "portal@example.org" },
       () => now,
     );
     try {
@@ -238,18 +240,18 @@ describe("smtp://", () => {
       expect(await mailer.deliver()).toBe(0); // its pause is not over
       now = new Date(now.getTime() + 61_000);
       expect(await mailer.deliver()).toBe(1);
-      expect(receivedMails).toMatchObject([
-        { from: "portal@example.org", to: "ana@example.org", subject: "What opens your Relicario account was changed" },
+      expect(await Promise.all(receivedMails.map(parseMail))).toMatchObject([
+        { from: "portal@example.org", to: "ana@example.org", subject: "Your ways to open Relicario have changed" },
       ]);
       expect(smtpCommands).toContain("RCPT TO:<ana@example.org>");
       expect(await db.select().from(mails)).toEqual([]);
-      expect(smtpService.log()).not.toContain("ana@example.org");
+      expect(smtpService.readLog()).not.toContain("ana@example.org");
     } finally {
       await smtpService.stop();
     }
   });
 
-  it("gives a mail up after three days", async () => {
+  it("gives up a mail after three days", async () => {
     let now = new Date();
     const smtpService = await startService({ MAIL_URL: "smtp://127.0.0.1:1" }, () => now);
     try {
@@ -265,17 +267,17 @@ describe("smtp://", () => {
       now = new Date(now.getTime() + 3.1 * 86_400_000);
       await mailer.deliver();
       expect(await db.select().from(mails)).toEqual([]);
-      expect(smtpService.log()).toContain('"given_up":true');
+      expect(smtpService.readLog()).toContain('"given_up":true');
     } finally {
       await smtpService.stop();
     }
   });
 });
 
-describe("a mail that is slow or not taken", () => {
+describe("a mail to a slow or refusing server", () => {
   let server: Server;
-  let receivedMails: ReceivedMail[];
-  /** Answers that the server keeps back until it is told to go on. */
+  let receivedMails: string[];
+  /** Replies that the server withholds until the test sends them. */
   let pendingReplies: (() => void)[] | null;
   let isRefusing: boolean;
   let sockets: Set<Socket>;
@@ -288,7 +290,7 @@ describe("a mail that is slow or not taken", () => {
       serveSmtp(socket, {
         isRefusing: () => isRefusing,
         onCommand: () => undefined,
-        onMail: (source) => receivedMails.push(parseMail(source)),
+        onMail: (source) => receivedMails.push(source),
         onReply: (send) => {
           if (pendingReplies === null) send();
           else pendingReplies.push(send);
@@ -298,14 +300,14 @@ describe("a mail that is slow or not taken", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
-    url = `smtp://127.0.0.1:${String(address.port)}`;
+    url = `smtp://127.0.0.1:${String(address.port)}?tls=optional`;
   });
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
 
-  /** A mailer as another process has one; it wakes up when the test says so. */
+  /** A mailer of another process; the test triggers its schedule. */
   const createTestMailer = async (overrides: Partial<MailerDeps> = {}) => {
     const { db, vendors } = service.app.services;
     const scheduled: { readonly milliseconds: number; readonly callback: () => void }[] = [];
@@ -318,9 +320,9 @@ describe("a mail that is slow or not taken", () => {
       db,
       vendors,
       transport,
-      origin: service.origin,
-      key: Buffer.alloc(32),
-      unsubscribeLink: () => Promise.resolve("https://portal.example/u"),
+      publicOrigin: service.origin,
+      recordKey: Buffer.alloc(32),
+      createUnsubscribeLink: () => Promise.resolve("https://portal.example/u"),
       log: service.app.http.log,
       now: () => clock,
       schedule,
@@ -330,7 +332,7 @@ describe("a mail that is slow or not taken", () => {
   };
   const queueMails = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
     const { person } = await createMailReader();
-    await service.app.services.mailer.deliver(); // what that queued goes to the folder
+    await service.app.services.mailer.deliver(); // these mails go to the folder
     const { db } = service.app.services;
     for (let index = 0; index < count; index++)
       await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
@@ -339,7 +341,7 @@ describe("a mail that is slow or not taken", () => {
     while (!condition()) await service.app.services.db.select().from(mails);
   };
 
-  it("is sent once though a second process looks while the server takes minutes", async () => {
+  it("is sent only once, though another process looks for due mails while the server takes minutes", async () => {
     pendingReplies = [];
     const [firstProcess, secondProcess] = [await createTestMailer(), await createTestMailer()];
     await queueMails(firstProcess.mailer, 3);
@@ -361,7 +363,7 @@ describe("a mail that is slow or not taken", () => {
     expect(claimSeconds).toBeGreaterThanOrEqual(2 * sendTimeoutSeconds);
   });
 
-  it("is given back when the server does not come to an end in time", async () => {
+  it("is released when the server does not finish in time", async () => {
     pendingReplies = [];
     const { mailer } = await createTestMailer({ transport: await openMailTransport(url, "portal@example.org", 1) });
     await queueMails(mailer);
@@ -369,11 +371,11 @@ describe("a mail that is slow or not taken", () => {
     expect(await service.app.services.db.select().from(mails)).toMatchObject([
       { attempts: 1, dueAt: new Date(clock.getTime() + 60_000) },
     ]);
-    await waitUntil(() => sockets.size === 0); // it does not go on in secret
+    await waitUntil(() => sockets.size === 0); // the connection does not stay open
     await mailer.stop();
   });
 
-  it("is broken off and given back when the process stops", async () => {
+  it("is aborted and released when the process stops", async () => {
     pendingReplies = [];
     const { mailer, scheduled } = await createTestMailer();
     await queueMails(mailer, 7);
@@ -390,7 +392,7 @@ describe("a mail that is slow or not taken", () => {
     expect(await mailer.deliver()).toBe(0);
   });
 
-  it("is not sent again when it was taken and the database's connection was lost then", async () => {
+  it("is not sent again when the database connection was lost after the server accepted the mail", async () => {
     const faultInjector = await openFaultInjector(service.database.url);
     const connectionCuts: Promise<void>[] = [];
     const send = async (): Promise<void> => {
@@ -410,7 +412,7 @@ describe("a mail that is slow or not taken", () => {
     await mailer.stop();
   });
 
-  it("is tried again after a minute, then two, by the mailer itself", async () => {
+  it("is retried by the mailer after one minute, then after two minutes", async () => {
     isRefusing = true;
     const { mailer, scheduled } = await createTestMailer();
     await queueMails(mailer);
@@ -430,7 +432,7 @@ describe("a mail that is slow or not taken", () => {
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
   });
 
-  it("wakes a process that did not queue it: one that starts, or outlives another", async () => {
+  it("is sent by a process that did not queue it", async () => {
     isRefusing = true;
     const [firstProcess, secondProcess] = [await createTestMailer(), await createTestMailer()];
     await queueMails(firstProcess.mailer);
@@ -444,13 +446,13 @@ describe("a mail that is slow or not taken", () => {
 
 interface SmtpHandlers {
   isRefusing(): boolean;
-  /** Sends an answer now, or later. */
+  /** Sends the reply, now or later. */
   onReply?(send: () => void): void;
   onCommand(line: string): void;
   onMail(source: string): void;
 }
 
-/** As much of RFC 5321 as one mail needs. */
+/** As much of RFC 5321 as a mail needs. */
 function serveSmtp(socket: Socket, { isRefusing, onCommand, onMail, onReply = (send) => send() }: SmtpHandlers): void {
   const reply = (line: string) => onReply(() => socket.write(`${line}\r\n`));
   let receivedText = "";
@@ -477,5 +479,5 @@ function serveSmtp(socket: Socket, { isRefusing, onCommand, onMail, onReply = (s
       else reply(isReadingData ? "354 go on" : content === "QUIT" ? "221 bye" : "250 ok");
     }
   });
-  socket.on("error", () => undefined); // the client may go at any time
+  socket.on("error", () => undefined); // the client may disconnect at any time
 }

@@ -18,40 +18,35 @@ import { sendTimeoutSeconds, type MailTransport } from "./transport.ts";
 /*
  * [Note: Mails]
  *
- * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no
- *    mail; no change, no row.
- * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows
- *    are found, then each is claimed at its account by putting its time later than its sending can
- *    last, so that another process leaves it alone and a killed one does not lose it. As many are
- *    claimed as are sent at once: none waits while its claim runs out.
- * 3. The mail is written now, to the address that is verified now, and its row goes. A killed
- *    process, or one whose database goes away between the two, may send one twice: once its claim
- *    is over.
- * 4. What was not taken is due after a minute, then two, four …
+ * 1. `queue` inserts a row in the transaction of the event: a mail exists exactly when the change
+ *    does.
+ * 2. `deliver` runs after the commit, when the next mail is due, and in the sweep, in any process.
+ *    It claims each due row by moving its due time beyond the longest sending, so that other
+ *    processes skip it and a killed process does not lose it. It claims only as many as it sends at
+ *    once, so that no claim expires while waiting.
+ * 3. The mail is rendered and sent to the address that is verified then, and its row deleted. A
+ *    process that is killed, or loses the database, in between sends it again after the claim
+ *    expires.
+ * 4. A mail that was not accepted is due again after a minute, then two, four …
  */
 
 interface QueueOptions {
   readonly now: Date;
-  /**
-   * What the account's owner reads, where it is them who call; it is remembered for mails that
-   * nobody calls for.
-   */
+  /** The owner's language, when the owner makes the call; stored for later mails. */
   readonly language?: Language | null;
-  /** Whom it goes to, where that is not the account's verified address. */
+  /** Recipient, if not the account's verified address. */
   readonly address?: string;
-  /** The share that it is about. */
+  /** The share that the mail is about. */
   readonly shareId?: string;
 }
 
 export interface Mailer {
   queue(tx: Tx, accountId: string, kind: MailKind, options: QueueOptions): Promise<void>;
-  /** Sends what is due. @returns how many mails were handed over. */
+  /** Sends due mails. @returns how many were handed over */
   deliver(): Promise<number>;
-  /** Delivers in the background when something was queued by this process. */
+  /** Starts a delivery in the background if this process queued a mail. */
   notify(): void;
-  /**
-   * Claims nothing any more. What is being delivered has a few seconds, then it is due again later.
-   */
+  /** Claims no more mails. Those being sent get a few seconds, then are due again later. */
   stop(): Promise<void>;
 }
 
@@ -59,30 +54,27 @@ export interface MailerDeps {
   readonly db: Db;
   readonly vendors: Vendors;
   readonly transport: MailTransport;
-  /** Where mails lead to whose vendor has no portal of its own. */
-  readonly origin: string;
-  /** RECORD_KEY: nonces are made of it. */
-  readonly key: Buffer;
-  /** The address by which an account gets no more mails about something (mail/unsubscribe.ts). */
-  readonly unsubscribeLink: (accountId: string, about: MailTopic) => Promise<string>;
+  /** Base of links for vendors without their own portal. */
+  readonly publicOrigin: string;
+  /** The current RECORD_KEY, from which nonces are derived. */
+  readonly recordKey: Buffer;
+  /** The link that turns off mails about a topic (mail/unsubscribe.ts). */
+  readonly createUnsubscribeLink: (accountId: string, about: MailTopic) => Promise<string>;
   readonly log: FastifyBaseLogger;
   readonly now: () => Date;
-  /**
-   * Calls `callback` once, after so many milliseconds, unless what it returns is called before; a
-   * seam for tests.
-   */
+  /** Schedules `callback`; returns a cancel function. Overridden in tests. */
   readonly schedule?: (milliseconds: number, callback: () => void) => () => void;
 }
 
 type MailRow = typeof mails.$inferSelect;
 
 const batchSize = 5;
-/** A claim outlasts a sending by far, and what goes before and after it at the database. */
+/** Longer than sending a mail takes, with the queries before and after. */
 export const claimSeconds = 5 * sendTimeoutSeconds;
-/** What is not taken so long after the process was told to stop is broken off. */
+/** Grace for sendings under way when the process stops. */
 const stopGraceSeconds = 5;
 const firstRetrySeconds = 60;
-/** The longest sleep; the sweep looks as often. */
+/** Longest time between two deliveries: the interval of the sweep. */
 const maxSleepSeconds = 600;
 const maxRetryDays = 3;
 
@@ -91,17 +83,19 @@ export function createMailer(deps: MailerDeps): Mailer {
   let queuedCount = 0;
   let activeDelivery: Promise<number> | null = null;
   let deliveryRequests = 0;
-  let stopped = false;
+  let isStopped = false;
   let cancelScheduled = (): void => undefined;
 
   async function deliverDue(): Promise<number> {
     for (let sentCount = 0; ;) {
-      if (stopped) return sentCount;
+      if (isStopped) return sentCount;
       const dueRows = await findDueMails(db, now());
-      const claims = await Promise.all(dueRows.map(async (row) => ({ row, claimed: await claimMail(db, row, now()) })));
-      const claimed = claims.flatMap(({ row, claimed }) => (claimed ? [row] : []));
-      queuedCount = Math.max(0, queuedCount - claimed.length);
-      sentCount += (await Promise.all(claimed.map(deliverMail))).filter(Boolean).length;
+      const claimResults = await Promise.all(
+        dueRows.map(async (row) => ({ row, isClaimed: await claimMail(db, row, now()) })),
+      );
+      const claimedRows = claimResults.flatMap(({ row, isClaimed }) => (isClaimed ? [row] : []));
+      queuedCount = Math.max(0, queuedCount - claimedRows.length);
+      sentCount += (await Promise.all(claimedRows.map(deliverMail))).filter(Boolean).length;
       if (dueRows.length < batchSize) return sentCount;
     }
   }
@@ -109,16 +103,16 @@ export function createMailer(deps: MailerDeps): Mailer {
   async function deliverMail(row: MailRow): Promise<boolean> {
     let isSent = false;
     try {
-      const { to, language, facts } = (await resolveDelivery(deps, row)) ?? {};
-      if (to !== undefined && language !== undefined && facts !== undefined) {
-        await deps.transport.send(to, renderMail(row.kind, language, facts));
+      const { to, language, variables } = (await resolveDelivery(deps, row)) ?? {};
+      if (to !== undefined && language !== undefined && variables !== undefined) {
+        await deps.transport.send(to, renderMail(row.kind, language, variables));
         log.info({ mail: row.kind }, "mailed");
         isSent = true;
       }
       await retryOnConnectionLoss(() => deleteMail(db, row));
       return isSent;
     } catch (error) {
-      if (isSent) throw error; // the mail is with its reader: it is not put off, its claim runs out
+      if (isSent) throw error; // the mail was sent: do not postpone it, its claim expires
       const isExpired = now().getTime() - row.createdAt.getTime() > maxRetryDays * 86_400_000;
       log.error(
         { mail: row.kind, attempts: row.attempts, given_up: isExpired, failure: describeError(error) },
@@ -130,11 +124,11 @@ export function createMailer(deps: MailerDeps): Mailer {
   }
 
   /**
-   * One at a time. Who asks meanwhile may have queued what the run under way did not see: it looks
-   * once more.
+   * Runs one delivery at a time. When called meanwhile, runs again, since the running delivery may
+   * have missed a new mail.
    */
   const deliver = (): Promise<number> => {
-    if (stopped) return Promise.resolve(0);
+    if (isStopped) return Promise.resolve(0);
     deliveryRequests += 1;
     activeDelivery ??= deliverUntilIdle();
     return activeDelivery;
@@ -146,7 +140,7 @@ export function createMailer(deps: MailerDeps): Mailer {
       for (let handledRequests = -1; handledRequests !== deliveryRequests;) {
         handledRequests = deliveryRequests;
         sentCount += await deliverDue();
-        await scheduleNext(); // in the loop, so that a request that comes meanwhile is handled too
+        await scheduleNext(); // in the loop, so that a call meanwhile is handled too
       }
       return sentCount;
     } finally {
@@ -154,18 +148,18 @@ export function createMailer(deps: MailerDeps): Mailer {
     }
   }
 
-  /** For whatever is due next, whoever queued or failed to send it. */
+  /** Schedules the next delivery, for mails of any process. */
   async function scheduleNext(): Promise<void> {
     const [next] = await db.select({ dueAt: min(mails.dueAt) }).from(mails);
     cancelScheduled();
-    if (stopped || next?.dueAt == null) return;
+    if (isStopped || next?.dueAt == null) return;
     const milliseconds = next.dueAt.getTime() - now().getTime();
     cancelScheduled = schedule(Math.min(Math.max(milliseconds, 1_000), maxSleepSeconds * 1_000), deliverInBackground);
   }
 
   const deliverInBackground = (): void => {
     deliver().catch((error: unknown) => {
-      log.error({ failure: describeError(error) }, "mails could not be looked for"); // they are due again by the sweep
+      log.error({ failure: describeError(error) }, "due mails could not be read"); // the sweep retries
     });
   };
 
@@ -179,22 +173,19 @@ export function createMailer(deps: MailerDeps): Mailer {
       if (queuedCount > 0) deliverInBackground();
     },
     async stop() {
-      stopped = true;
+      isStopped = true;
       cancelScheduled();
       const cancelForcedClose = schedule(stopGraceSeconds * 1_000, () => {
         deps.transport.close();
       });
-      await activeDelivery?.catch(() => 0); // said above
+      await activeDelivery?.catch(() => 0); // logged already
       cancelForcedClose();
       deps.transport.close();
     },
   };
 }
 
-/**
- * Says that a mail is due, without a process that sends: a running service finds it at its next
- * sweep.
- */
+/** Queues a mail without a mailer: a running service finds it at its next sweep. */
 export async function queueMail(
   tx: Tx,
   accountId: string,
@@ -213,32 +204,32 @@ export async function queueMail(
   if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
 }
 
-/** Mails that are due, of any account; nothing is held. */
+/** Due mails of all accounts, without locking them. */
 function findDueMails(db: Db, now: Date): Promise<MailRow[]> {
   return db.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(batchSize);
 }
 
-/** @returns false when another process was before. */
+/** @returns false when another process claimed it first. */
 async function claimMail(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<boolean> {
   const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
   const claimedMails = await db
     .update(mails)
     .set({ attempts: attempts + 1, dueAt })
-    .where(and(matchesMail(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
+    .where(and(whereMail(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
     .returning({ id: mails.id });
   return claimedMails.length === 1;
 }
 
 /**
- * A minute after the first failure, twice as long after each further one; unless another process
- * has claimed it since.
+ * Waits a minute after the first failure, twice as long after each further one. Does nothing when
+ * another process claimed the mail.
  */
 async function postponeMail(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<void> {
   const dueAt = new Date(now.getTime() + firstRetrySeconds * 1_000 * 2 ** Math.min(attempts, 8));
   await db
     .update(mails)
     .set({ dueAt })
-    .where(and(matchesMail(accountId, id), eq(mails.attempts, attempts + 1)));
+    .where(and(whereMail(accountId, id), eq(mails.attempts, attempts + 1)));
 }
 
 function scheduleTimer(milliseconds: number, callback: () => void): () => void {
@@ -251,12 +242,12 @@ function scheduleTimer(milliseconds: number, callback: () => void): () => void {
 interface MailDelivery {
   readonly to: string;
   readonly language: Language;
-  readonly facts: MailVariables;
+  readonly variables: MailVariables;
 }
 
-/** Whom it goes to and what it may say; null when nobody is to be told any more. */
+/** Recipient and values of a mail; null when it is no longer wanted. */
 async function resolveDelivery(
-  { db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerDeps,
+  { db, vendors, publicOrigin, recordKey, createUnsubscribeLink }: MailerDeps,
   { accountId, kind, address, shareId, createdAt }: MailRow,
 ): Promise<MailDelivery | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
@@ -265,12 +256,14 @@ async function resolveDelivery(
   const origin = vendor.origin ?? publicOrigin;
   const language = account.language ?? "en";
   const topic = getMailTopic(kind);
-  if (topic !== null && account.mailsOff.includes(topic)) return null;
+  if (topic !== null && account.mutedMailTopics.includes(topic)) return null;
   const unsubscribeVariables =
-    topic !== null && allowsOneClickUnsubscribe(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
+    topic !== null && allowsOneClickUnsubscribe(topic)
+      ? { unsubscribeUrl: await createUnsubscribeLink(accountId, topic) }
+      : {};
   const variables: MailVariables = {
-    product: vendor.name,
-    link: origin,
+    productName: vendor.name,
+    portalUrl: origin,
     occurredAt: createdAt,
     ...unsubscribeVariables,
   };
@@ -280,24 +273,27 @@ async function resolveDelivery(
       .select()
       .from(emailValidations)
       .where(eq(emailValidations.accountId, accountId));
-    if (pendingValidation?.address !== address) return null; // another address is asked by now, with a mail of its own
-    const query = new URLSearchParams({ value: pendingValidation.address, nonce: deriveNonce(key, pendingValidation) });
+    if (pendingValidation?.address !== address) return null; // a newer validation has its own mail
+    const query = new URLSearchParams({
+      value: pendingValidation.address,
+      nonce: deriveNonce(recordKey, pendingValidation),
+    });
     return {
       to: pendingValidation.address,
       language,
-      facts: { ...variables, validationUrl: `${origin}/validate-email#${query.toString()}` },
+      variables: { ...variables, validationUrl: `${origin}/validate-email#${query.toString()}` },
     };
   }
   if (kind === "share_reported")
-    // the operator's, not the account's
+    // to the operator
     return address === null || shareId === null
       ? null
-      : { to: address, language: "en", facts: { ...variables, shareId } };
-  if (kind === "feedback") return address === null ? null : { to: address, language: "en", facts: variables };
+      : { to: address, language: "en", variables: { ...variables, shareId } };
+  if (kind === "feedback") return address === null ? null : { to: address, language: "en", variables };
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
-  // a device said since that it is not
-  if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null;
+  // a device reported a later time
+  if (kind === "rehearsal_due" && (account.copyCheckDueAt === null || account.copyCheckDueAt > createdAt)) return null;
   if (kind === "anew_asked") {
     const [pendingReset] = await db
       .select({ readyAt: accountResets.readyAt })
@@ -305,23 +301,27 @@ async function resolveDelivery(
       .where(and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt)));
     return pendingReset === undefined
       ? null
-      : { to, language, facts: { ...variables, effectiveAt: pendingReset.readyAt } };
+      : { to, language, variables: { ...variables, effectiveAt: pendingReset.readyAt } };
   }
   if (kind === "deletion_asked")
     return account.deletionDueAt === null
       ? null
-      : { to, language, facts: { ...variables, effectiveAt: account.deletionDueAt } };
-  if (kind !== "drop_warning") return { to, language, facts: variables };
-  const [oldest] = await db
-    .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })
+      : { to, language, variables: { ...variables, effectiveAt: account.deletionDueAt } };
+  if (kind !== "drop_warning") return { to, language, variables };
+  const [oldestTrashed] = await db
+    .select({ confirmedAt: min(secrets.trashConfirmedAt), warnedAt: min(secrets.dropWarnedAt) })
     .from(secrets)
     .where(and(eq(secrets.accountId, accountId), isNotNull(secrets.dropWarnedAt), isNull(secrets.droppedAt)));
-  if (oldest?.deletedAt == null || oldest.warnedAt == null) return null; // all of it was taken out of the trash
-  return { to, language, facts: { ...variables, effectiveAt: getDropTime(oldest.deletedAt, oldest.warnedAt) } };
+  if (oldestTrashed?.confirmedAt == null || oldestTrashed.warnedAt == null) return null; // everything was restored
+  return {
+    to,
+    language,
+    variables: { ...variables, effectiveAt: getDropTime(oldestTrashed.confirmedAt, oldestTrashed.warnedAt) },
+  };
 }
 
 async function deleteMail(db: Db, { accountId, id }: MailRow): Promise<void> {
-  await db.delete(mails).where(matchesMail(accountId, id));
+  await db.delete(mails).where(whereMail(accountId, id));
 }
 
-const matchesMail = (accountId: string, id: string) => and(eq(mails.accountId, accountId), eq(mails.id, id));
+const whereMail = (accountId: string, id: string) => and(eq(mails.accountId, accountId), eq(mails.id, id));

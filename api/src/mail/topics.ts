@@ -2,7 +2,7 @@ import type { MailTopic } from "@relicario/shared/api";
 
 import type { MailKind } from "./mail-message.ts";
 
-/** Mails that a person may do without, by what they are about. All others are sent always. */
+/** Mails that a person can turn off, by topic. All others are always sent. */
 const topicByKind: Partial<Record<MailKind, MailTopic>> = {
   share_opened: "share_opened",
   share_expiring: "share_expiring",
@@ -17,8 +17,8 @@ export function getMailTopic(kind: MailKind): MailTopic | null {
 }
 
 /**
- * Whether a mail itself offers to get no more of them: those about security are turned off by
- * somebody who is signed in.
+ * Whether the mail itself has an unsubscribe link: mails about security are turned off only in a
+ * session.
  */
 export function allowsOneClickUnsubscribe(topic: MailTopic): boolean {
   return topic !== "new_device";

@@ -18,11 +18,11 @@ afterAll(() => service.stop());
 const oneClickForm = "List-Unsubscribe=One-Click";
 const urlencodedHeaders = { "content-type": "application/x-www-form-urlencoded" };
 
-/** Somebody who heard that a share was opened, and how to let it be opened once more. */
+/** A person who got a mail about an opened share, and a function that opens it again. */
 async function createMailReader(): Promise<{
   person: Person;
   mails: () => Promise<ReceivedMail[]>;
-  openAgain: () => Promise<void>;
+  openShareAgain: () => Promise<void>;
 }> {
   const person = await service.signIn();
   const address = `${person.subject}@example.org`;
@@ -40,15 +40,13 @@ async function createMailReader(): Promise<{
   await openShareAgain();
   return {
     person,
-    openAgain: openShareAgain,
+    openShareAgain,
     mails: async () =>
-      (await readMails(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")),
+      (await readMails(service)).filter(({ to, subject }) => to === address && subject.includes("opened a secret")),
   };
 }
 
-/**
- * The path behind the address that the mail names, as the service is called without its gateway.
- */
+/** The path and query of the mail's link, for calls without the gateway. */
 function findUnsubscribePath({ source }: ReceivedMail): string {
   const [, address = ""] = /^List-Unsubscribe:\s+<([^>]+)>$/m.exec(source) ?? [];
   expect(address.startsWith(`${service.origin}/api/`)).toBe(true);
@@ -61,21 +59,21 @@ const requireFirstMail = ([mail]: readonly ReceivedMail[]): ReceivedMail => {
 const readNotifications = async (person: Person) =>
   (await service.call("GET", "/user/me", person.token)).body["notifications"];
 
-describe("a mail that its reader may do without", () => {
-  it("names where to end them, as RFC 8058 wants it", async () => {
+describe("an optional mail", () => {
+  it("has an unsubscribe link according to RFC 8058", async () => {
     const { source } = requireFirstMail(await (await createMailReader()).mails());
     expect(source).toMatch(/^List-Unsubscribe:\s+<http[^>\s]+>$/m);
     expect(source).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
   });
 
-  it("is not sent any more after one POST without a session, twice as good as once, while others are", async () => {
-    const { person, mails, openAgain } = await createMailReader();
+  it("is turned off by one POST without a session, also when repeated; other mails are still sent", async () => {
+    const { person, mails, openShareAgain } = await createMailReader();
     const path = findUnsubscribePath(requireFirstMail(await mails()));
     for (let time = 0; time < 2; time++)
       expect((await service.call("POST", path, null, { body: oneClickForm, headers: urlencodedHeaders })).status).toBe(
         204,
       );
-    await openAgain();
+    await openShareAgain();
     expect(await mails()).toHaveLength(1);
     expect(await readNotifications(person)).toEqual({
       ...Object.fromEntries(mailTopics.map((topic) => [topic, true])),
@@ -83,8 +81,8 @@ describe("a mail that its reader may do without", () => {
     });
   });
 
-  it("takes the other form of the standard, and comes again when it is switched on", async () => {
-    const { person, mails, openAgain } = await createMailReader();
+  it("can be turned off by a multipart form too, and turned on again", async () => {
+    const { person, mails, openShareAgain } = await createMailReader();
     const body = `--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n`;
     expect(
       (
@@ -95,11 +93,11 @@ describe("a mail that its reader may do without", () => {
       ).status,
     ).toBe(204);
     await service.call("POST", "/user/me", person.token, { body: { notifications: { share_opened: true } } });
-    await openAgain();
+    await openShareAgain();
     expect(await mails()).toHaveLength(2);
   });
 
-  it("is ended by nothing else: a look at the address, an altered token, one that is a year old", async () => {
+  it("is not turned off by a GET, an altered token, or a token that is a year old", async () => {
     const { person, mails } = await createMailReader();
     const path = findUnsubscribePath(requireFirstMail(await mails()));
     expect((await service.call("GET", path, null)).status).toBe(404);
@@ -119,15 +117,15 @@ describe("a mail that its reader may do without", () => {
     expect(await readNotifications(person)).toMatchObject({ share_opened: true });
   });
 
-  it("leaves no token in the log", async () => {
+  it("keeps its token out of the log", async () => {
     const path = findUnsubscribePath(requireFirstMail(await (await createMailReader()).mails()));
     await service.call("POST", path, null, { body: oneClickForm, headers: urlencodedHeaders });
-    expect(service.log()).not.toContain(path.split("token=")[1]);
+    expect(service.readLog()).not.toContain(path.split("token=")[1]);
   });
 });
 
-describe("settings of mails", () => {
-  it("are kept, changed one by one, and given back", async () => {
+describe("mail settings", () => {
+  it("are stored, changed one by one, and returned", async () => {
     const { person } = await createMailReader();
     await service.call("POST", "/user/me", person.token, {
       body: { notifications: { new_device: false, rehearsal: false } },
@@ -141,7 +139,7 @@ describe("settings of mails", () => {
     });
   });
 
-  it("refuse what they do not know", async () => {
+  it("refuse unknown members", async () => {
     const { person } = await createMailReader();
     for (const notifications of [{ trashed: false }, { rehearsal: "no" }]) {
       expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({

@@ -10,14 +10,14 @@ import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
-/** As long as somebody may come upon an old mail. */
+/** Long, because people find old mails. */
 const linkValidityDays = 365;
 
 const unsubscribePath = "/mails/unsubscribe";
 
 /**
- * The address that a mail names in `List-Unsubscribe`. What it lets its holder do is of use to
- * nobody: one kind of mails ends.
+ * Creates the link of `List-Unsubscribe`. Someone who steals it can only turn off mails about one
+ * topic.
  */
 export function createUnsubscribeLinks(
   grants: Grants,
@@ -39,15 +39,15 @@ export interface UnsubscribeServices {
 }
 
 /**
- * RFC 8058: programs of mail post a form without being signed in. A look by GET is no such route,
- * so that scanners end nothing.
+ * RFC 8058: mail programs post a form without a session. There is no GET, so that link scanners
+ * unsubscribe no one.
  */
 export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: UnsubscribeServices }> = async (
   app,
   { services },
 ) => {
   const { db, grants } = services;
-  // The form says nothing that the address does not: it is read to its end and dropped.
+  // The form repeats the query: it is read and discarded.
   app.addContentTypeParser(
     ["application/x-www-form-urlencoded", "multipart/form-data"],
     { parseAs: "string", bodyLimit: 4_096 },
@@ -60,11 +60,11 @@ export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: UnsubscribeSer
     unsubscribePath,
     {
       schema: {
-        summary: "Ends mails about one thing, by the token of such a mail (RFC 8058)",
+        summary: "Turns off mails about a topic, with the token of such a mail (RFC 8058)",
         querystring: UnsubscribeQuery,
-        response: buildResponseSchemas(z.undefined().describe("no more are sent"), 204),
+        response: buildResponseSchemas(z.undefined().describe("turned off"), 204),
       },
-      config: { access: "public", rates: [rateLimitRules.unsubscribe], idempotent: true },
+      config: { access: "public", rateLimits: [rateLimitRules.unsubscribe], idempotent: true },
     },
     async ({ query }, reply) => {
       const grant = await grants.verify(query.token, "unsubscribe");
@@ -72,8 +72,8 @@ export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: UnsubscribeSer
       const { account, about } = grant;
       await db
         .update(accounts)
-        .set({ mailsOff: sql`array_append(${accounts.mailsOff}, ${about})` })
-        .where(and(eq(accounts.id, account), not(sql`${about} = any(${accounts.mailsOff})`)));
+        .set({ mutedMailTopics: sql`array_append(${accounts.mutedMailTopics}, ${about})` })
+        .where(and(eq(accounts.id, account), not(sql`${about} = any(${accounts.mutedMailTopics})`)));
       return reply.code(204).send();
     },
   );

@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { appendFile, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +10,8 @@ import { uploadPath } from "@relicario/shared/api";
 import { checkBackup, checkSystem } from "@relicario/tooling/backup/check";
 import { makeBackup } from "@relicario/tooling/backup/make";
 import { restoreBackup } from "@relicario/tooling/backup/restore";
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
+import { startBuckets } from "@relicario/tooling/objects/testing";
 import { eq } from "drizzle-orm";
 import { Client } from "pg";
 
@@ -38,7 +40,7 @@ let folder: string;
 let backupFolder: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({}, undefined, { inFolder: true });
   identity = await identityDatabase();
   await query(
     identity.url,
@@ -83,21 +85,21 @@ type BackupSource = Parameters<typeof makeBackup>[0] & {
 
 const createBackupSource = (): BackupSource => ({
   databaseUrls: { service: service.database.url, identity: identity.url },
-  objectsPath: service.objectsFolder,
+  objectsUrl: service.objectsFolder,
 });
 
-/** The command as a process; what it says, both streams. */
+/** Runs the command as a process. @returns the text of both streams */
 async function runBackupCommand(
   command: "make" | "restore" | "check",
   folderArgument?: string,
-  { databaseUrls, objectsPath }: BackupSource = createBackupSource(),
+  { databaseUrls, objectsUrl }: BackupSource = createBackupSource(),
 ): Promise<CommandResult> {
   const env = {
     PATH: process.env["PATH"],
     DATA_DIR: join(folder, "data"),
     DATABASE_URL: databaseUrls.service,
     IDENTITY_DATABASE_URL: databaseUrls.identity,
-    OBJECTS_URL: objectsPath,
+    OBJECTS_URL: objectsUrl,
   };
   const child = spawn(
     process.execPath,
@@ -115,7 +117,7 @@ async function runBackupCommand(
   return { code, output };
 }
 
-/** Two databases and a folder with nothing in them. */
+/** Two databases and a folder, all empty. */
 async function createEmptyTarget(): Promise<BackupSource & { drop(): Promise<void> }> {
   const [serviceDatabase, identityTarget] = [
     await createTestDatabase("empty_template", () => Promise.resolve()),
@@ -126,7 +128,7 @@ async function createEmptyTarget(): Promise<BackupSource & { drop(): Promise<voi
   };
   return {
     databaseUrls: { service: serviceDatabase.url, identity: identityTarget.url },
-    objectsPath: join(folder, "restored"),
+    objectsUrl: join(folder, "restored"),
     drop,
   };
 }
@@ -135,9 +137,9 @@ async function startServiceOn(target: BackupSource): Promise<TestService> {
   const { SESSION_KEYS, RECORD_KEY, IDP_AUTHORITY } = service.app.services.env;
   return startService({
     DATABASE_URL: target.databaseUrls.service,
-    OBJECTS_URL: target.objectsPath,
+    OBJECTS_URL: target.objectsUrl,
     SESSION_KEYS: JSON.stringify(SESSION_KEYS),
-    RECORD_KEY: RECORD_KEY.toString("base64url"),
+    RECORD_KEY: RECORD_KEY.map((key) => key.toString("base64url")).join(","),
     IDP_AUTHORITY,
   });
 }
@@ -158,10 +160,17 @@ async function purgeSecret(person: Person, id: string): Promise<void> {
 }
 
 async function startUpload(person: Person): Promise<string> {
-  const large = buildLargeContent({ bytes: 2_000 });
-  const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+  const largeContent = buildLargeContent({ bytes: 2_000 });
+  const startResponse = await service.call(
+    "POST",
+    "/v2/secrets/secret",
+    person.token,
+    await largeContent.buildStartForm(),
+  );
   const id = String(startResponse.body["upload_id"]);
-  expect((await service.call("POST", uploadPath(id), person.token, await large.part(1))).status).toBe(200);
+  expect((await service.call("POST", uploadPath(id), person.token, await largeContent.buildPartForm(1))).status).toBe(
+    200,
+  );
   return id;
 }
 
@@ -173,8 +182,8 @@ const findObjectFile = async (id: string): Promise<string> => {
 const getObjectKey = (file: string): string => file.slice(service.objectsFolder.length + 1);
 
 /**
- * A named pipe in place of an object: its reader stands still until `openPipe` has the other end,
- * and somebody writes to it.
+ * Replaces an object by a named pipe: reading it blocks until `openPipe` opens the other end and
+ * the test writes to it.
  */
 async function replaceWithPipe(
   file: string,
@@ -192,7 +201,7 @@ async function replaceWithPipe(
 }
 
 describe("the lease of a backup", () => {
-  it("keeps every object until it is given back, purged, given up or due", async () => {
+  it("prevents the deletion of objects that are purged, cancelled or due", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const upload = await startUpload(person);
@@ -215,7 +224,7 @@ describe("the lease of a backup", () => {
 });
 
 describe("npm run backup", () => {
-  it("keeps every secret that was acknowledged before, whatever is written, purged and swept meanwhile", async () => {
+  it("contains every secret that was acknowledged before it started, despite writes, purges and sweeps meanwhile", async () => {
     const keepingPerson = await service.signIn();
     const keptSecret = await storeSecret(keepingPerson, { bytes: 50_000 });
     const busyPerson = await service.signIn();
@@ -224,7 +233,7 @@ describe("npm run backup", () => {
     const upload = await startUpload(keepingPerson);
     const cancelledUpload = await startUpload(busyPerson);
 
-    // The backup has its rows, and stands still at the first object.
+    // The backup has copied the rows and blocks at the first object.
     const { openPipe, restoreFile } = await replaceWithPipe(await findObjectFile(keptSecret.body.secret_db_id));
     const backupRun = runBackupCommand("make", backupFolder);
     const pipeEnd = await openPipe();
@@ -256,7 +265,7 @@ describe("npm run backup", () => {
         status: 200,
         body: { content, ticket, label },
       });
-      expect(await readSecret(busyPerson, purgedId)).toMatchObject({ status: 200 }); // it was there at that moment
+      expect(await readSecret(busyPerson, purgedId)).toMatchObject({ status: 200 }); // it existed at that moment
       expect(await readSecret(busyPerson, laterSecret.body.secret_db_id)).toMatchObject({ status: 404 });
       expect(await restoredService.call("GET", uploadPath(upload), keepingPerson.token)).toMatchObject({
         status: 200,
@@ -264,7 +273,7 @@ describe("npm run backup", () => {
       });
       expect(await runBackupCommand("check", undefined, target)).toMatchObject({
         code: 0,
-        output: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string,
+        output: expect.stringMatching(/[1-9]\d* checked: 0 missing, 0 changed, 0 left over/) as string,
       });
       expect(await query(target.databaseUrls.identity, "select username from accounts")).toEqual([
         { username: "A\tb\\n" },
@@ -273,7 +282,7 @@ describe("npm run backup", () => {
         await restoredService.call("POST", "/secrets/store", keepingPerson.token, {
           body: buildSecret(keepingPerson).body,
         }),
-      ).toMatchObject({ status: 200 }); // it goes on from there
+      ).toMatchObject({ status: 200 }); // the upload continues there
     } finally {
       await restoredService.stop();
       await target.drop();
@@ -282,15 +291,15 @@ describe("npm run backup", () => {
 });
 
 describe("makeBackup", () => {
-  it("copies only objects that it has not got, and drops those of states that were removed", async () => {
+  it("copies only missing objects, and deletes those of removed states only", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const firstBackup = await makeBackup(createBackupSource(), backupFolder);
     await purgeSecret(person, body.secret_db_id);
     await storeSecret(person);
     const secondBackup = await makeBackup(createBackupSource(), backupFolder);
-    expect(firstBackup.copied).toBe(firstBackup.state.objects.count);
-    expect(secondBackup.copied).toBe(1);
+    expect(firstBackup.copiedCount).toBe(firstBackup.state.objects.count);
+    expect(secondBackup.copiedCount).toBe(1);
     const copiesFolder = join(backupFolder, "objects", person.userId, body.secret_db_id);
     expect(await readdir(copiesFolder)).toHaveLength(1);
     await rm(join(backupFolder, "states", firstBackup.name), { recursive: true });
@@ -298,7 +307,7 @@ describe("makeBackup", () => {
     expect(await readdir(copiesFolder)).toEqual([]);
   });
 
-  it("is no backup when its lease was lost on the way, and can be made again", async () => {
+  it("fails when its lease is lost, and can be repeated", async () => {
     const { openPipe, restoreFile } = await replaceWithPipe(
       await findObjectFile((await storeSecret(await service.signIn())).body.secret_db_id),
     );
@@ -314,11 +323,11 @@ describe("makeBackup", () => {
     await expect(backupRun).rejects.toThrow("connection to the database was lost");
     await restoreFile();
     await expect(restoreBackup(createBackupSource(), backupFolder)).rejects.toThrow("holds no backup");
-    expect((await makeBackup(createBackupSource(), backupFolder)).damaged).toEqual([]);
+    expect((await makeBackup(createBackupSource(), backupFolder)).damagedKeys).toEqual([]);
     expect(await readdir(join(backupFolder, "states"))).toHaveLength(1);
   });
 
-  it("names an object that is missing, changed or unreadable, keeps all others, and takes it when it is back", async () => {
+  it("reports missing, changed and unreadable objects, copies all other objects, and copies the reported objects once they are restored", async () => {
     const person = await service.signIn();
     const files = [];
     for (let count = 0; count < 3; count++)
@@ -335,10 +344,10 @@ describe("makeBackup", () => {
       await writeFile(changedFile, "other bytes");
       await rm(missingFile);
       await rm(unreadableFile);
-      await mkdir(unreadableFile); // nobody can read it as a file
+      await mkdir(unreadableFile); // reading a folder as a file fails
       await writeFile(strayFile, "nobody's");
-      const { damaged, state } = await makeBackup(createBackupSource(), backupFolder);
-      expect(damaged).toEqual([changedKey, missingKey, unreadableKey].sort());
+      const { damagedKeys, state } = await makeBackup(createBackupSource(), backupFolder);
+      expect(damagedKeys).toEqual([changedKey, missingKey, unreadableKey].sort());
       expect(await checkSystem(createBackupSource())).toMatchObject({
         missing: [missingKey],
         changed: [changedKey, unreadableKey].sort(),
@@ -356,7 +365,7 @@ describe("makeBackup", () => {
       for (const [index, file] of files.entries()) await writeFile(file, originalBytes[index] ?? "");
       await rm(strayFile);
     }
-    expect((await makeBackup(createBackupSource(), backupFolder)).damaged).toEqual([]);
+    expect((await makeBackup(createBackupSource(), backupFolder)).damagedKeys).toEqual([]);
     expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [] });
     await writeFile(join(backupFolder, "objects", changedKey), "other bytes");
     await writeFile(join(backupFolder, "objects", `${changedKey}x`), "nobody's");
@@ -367,7 +376,7 @@ describe("makeBackup", () => {
     });
   });
 
-  it("finds a copy that changed later, of an object without a digest too", async () => {
+  it("finds a copy that changed later, also of an object without a digest", async () => {
     const { body } = await storeSecret(await service.signIn());
     const file = await findObjectFile(body.secret_db_id);
     await query(service.database.url, "update version_objects set sha256 = null where object_key = $1", [
@@ -378,11 +387,42 @@ describe("makeBackup", () => {
     await makeBackup(createBackupSource(), backupFolder);
     expect((await checkBackup(backupFolder)).changed).toEqual([getObjectKey(file)]);
     await rm(join(backupFolder, "objects", getObjectKey(file)));
-    expect((await makeBackup(createBackupSource(), backupFolder)).copied).toBe(1);
+    expect((await makeBackup(createBackupSource(), backupFolder)).copiedCount).toBe(1);
     expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [] });
   });
 
-  it("has nothing to say of what is being written while it looks", async () => {
+  it("finds any damage of a state's own files, and still checks the other states", async () => {
+    await storeSecret(await service.signIn());
+    await makeBackup(createBackupSource(), backupFolder, new Date("2026-11-01T00:00:00Z"));
+    const { name } = await makeBackup(createBackupSource(), backupFolder);
+    const file = join(backupFolder, "states", name, "state.json");
+    const text = await readFile(file, "utf8");
+    for (const damagedText of [
+      text.replace(/"made_at": "\d/, '"made_at": "3'),
+      text.replace(/[0-9a-f](?="\n *\],\n *"tables")/, (digit) => (digit === "0" ? "1" : "0")),
+      text.replace(/"count": \d/, '"count": 9'),
+      text.slice(0, -10),
+      "",
+    ]) {
+      expect(damagedText).not.toBe(text);
+      await writeFile(file, damagedText);
+      expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [file], unreferenced: [] });
+    }
+    await writeFile(file, text);
+    for (const [path, finding] of [
+      [file, { missing: [file], changed: [] }],
+      [`${file}.sha256`, { missing: [`${file}.sha256`], changed: [] }],
+      [join(file, "../objects"), { missing: [join(file, "../objects")], changed: [] }],
+    ] as const) {
+      const bytes = await readFile(path);
+      await rm(path);
+      expect(await checkBackup(backupFolder)).toMatchObject(finding);
+      await writeFile(path, bytes);
+    }
+    expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [] });
+  });
+
+  it("ignores objects that are being written", async () => {
     const person = await service.signIn();
     await startUpload(person);
     const reservedKey = `${person.userId}/${person.imageId}/1-announced`;
@@ -391,14 +431,14 @@ describe("makeBackup", () => {
       "insert into loose_objects (account_id, object_key, due_at) values ($1, $2, now() + interval '1 day')",
       [person.userId, reservedKey],
     );
-    await service.app.services.objects.put(reservedKey, Buffer.from("on its way"));
+    await service.replaceObject(reservedKey, Buffer.from("on its way"));
     await writeFile(join(service.objectsFolder, `${reservedKey}.0123456789ab.tmp`), "half");
     expect((await checkSystem(createBackupSource())).unreferenced).toEqual([]);
   });
 });
 
 describe("restoreBackup", () => {
-  it("brings back what is shared, what came to a request and what is on its way to one", async () => {
+  it("restores shares, answers to requests, and answers under way", async () => {
     const { owner, secret, share } = await createSharedSecret(service, { max_views: 2 });
     const request = await createRequest(service, owner);
     const answer = await answerRequest(service, request, 6 * 1024 ** 2);
@@ -408,7 +448,7 @@ describe("restoreBackup", () => {
     await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
     expect(await checkSystem(createBackupSource())).toMatchObject({ missing: [], changed: [], unreferenced: [] });
     const backupReport = await makeBackup(createBackupSource(), backupFolder);
-    expect(backupReport.damaged).toEqual([]);
+    expect(backupReport.damagedKeys).toEqual([]);
     const target = await createEmptyTarget();
     await restoreBackup(target, backupFolder);
     const restoredService = await startServiceOn(target);
@@ -441,13 +481,49 @@ describe("restoreBackup", () => {
     }
   });
 
-  it("refuses a place that is not empty, and rows that are not what was written; then the same place takes the right ones", async () => {
+  it("restores objects of a folder into a bucket, and those of the bucket into a folder, all equal", async () => {
+    const person = await service.signIn();
+    const { body, content } = await storeSecret(person, { bytes: 200_000 });
+    await startUpload(person);
+    const buckets = await startBuckets();
+    const bucketTarget = { ...(await createEmptyTarget()), objectsUrl: await buckets.createAddress() };
+    const folderTarget = await createEmptyTarget();
+    try {
+      await makeBackup(createBackupSource(), backupFolder);
+      expect(await restoreBackup(bucketTarget, backupFolder)).toMatchObject({ damagedKeys: [] });
+      const findings = await checkSystem(bucketTarget);
+      expect(findings).toMatchObject({ missing: [], changed: [], unreferenced: [] });
+      expect(findings.checkedCount).toBeGreaterThan(1);
+      const bucketService = await startServiceOn(bucketTarget);
+      try {
+        expect(
+          await bucketService.call("POST", "/secrets/store/get-secret", person.token, {
+            body: { secret_db_id: body.secret_db_id },
+          }),
+        ).toMatchObject({ status: 200, body: { content: content.toString("base64url") } });
+      } finally {
+        await bucketService.stop();
+      }
+
+      const secondBackup = join(folder, "second");
+      const { state, damagedKeys } = await makeBackup(bucketTarget, secondBackup);
+      expect([damagedKeys, state.objects.count]).toEqual([[], findings.checkedCount]);
+      expect(await restoreBackup(folderTarget, secondBackup)).toMatchObject({ damagedKeys: [] });
+      expect(await checkSystem(folderTarget)).toEqual(findings);
+    } finally {
+      await bucketTarget.drop();
+      await folderTarget.drop();
+      await buckets.stop();
+    }
+  });
+
+  it("refuses a non-empty target and altered rows; the same target then accepts the right rows", async () => {
     await storeSecret(await service.signIn());
     const { name } = await makeBackup(createBackupSource(), backupFolder);
     await expect(restoreBackup(createBackupSource(), backupFolder)).rejects.toThrow("is not empty");
     const target = await createEmptyTarget();
     try {
-      await expect(restoreBackup({ ...target, objectsPath: backupFolder }, backupFolder)).rejects.toThrow(
+      await expect(restoreBackup({ ...target, objectsUrl: backupFolder }, backupFolder)).rejects.toThrow(
         "objects that are not of this backup",
       );
       await expect(restoreBackup(target, backupFolder, "another")).rejects.toThrow("holds no state another");
@@ -455,25 +531,27 @@ describe("restoreBackup", () => {
       const rows = join(backupFolder, "states", name, "service/public.accounts");
       const rowsText = await readFile(rows);
       await appendFile(rows, "\n");
-      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("public.accounts is not what was written");
+      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("public.accounts was changed");
       expect((await checkBackup(backupFolder)).changed).toEqual([rows]);
       await writeFile(rows, rowsText);
 
       const file = join(backupFolder, "states", name, "state.json");
       const state = await readFile(file, "utf8");
       const { databases, ...rest } = JSON.parse(state) as { databases: { service: { migrations: string[] } } };
-      await writeFile(
-        file,
-        JSON.stringify({
-          ...rest,
-          databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } },
-        }),
-      );
+      const digest = await readFile(`${file}.sha256`, "utf8");
+      const stateOfAnotherRelease = JSON.stringify({
+        ...rest,
+        databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } },
+      });
+      await writeFile(file, stateOfAnotherRelease);
+      await writeFile(`${file}.sha256`, hash("sha256", stateOfAnotherRelease, "hex"));
       await expect(restoreBackup(target, backupFolder)).rejects.toThrow("another release");
       expect(await query(target.databaseUrls.service, "select from accounts")).toEqual([]);
+      await writeFile(`${file}.sha256`, digest);
+      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("state.json was changed");
       await writeFile(file, state);
 
-      expect(await restoreBackup(target, backupFolder)).toMatchObject({ name, damaged: [] });
+      expect(await restoreBackup(target, backupFolder)).toMatchObject({ name, damagedKeys: [] });
       await expect(restoreBackup(target, backupFolder)).rejects.toThrow("is not empty");
     } finally {
       await target.drop();

@@ -7,28 +7,28 @@ import { uploadParts, versionObjects } from "../db/schema.ts";
 import { damageFindings, type ObjectSource } from "./verified-object.ts";
 
 /**
- * Counts damaged objects in `/metrics` and names them in the log: the key is all that an operator
- * needs to put a copy back, and nothing secret. One that is missing because its row went while it
- * was read is not damaged.
+ * Counts damaged objects in `/metrics` and logs their keys, which are not secret and let an
+ * operator restore them. An object that is missing because its row was deleted during the read is
+ * not damaged.
  */
 export function createDamageReporter(db: Db, log: FastifyBaseLogger, registry: Registry): ObjectSource["reportDamage"] {
-  const counter = new Counter({
+  const damageCounter = new Counter({
     name: "relicario_damaged_objects_total",
-    help: "Reads of stored objects that were not what was kept",
+    help: "Reads that found a damaged object",
     labelNames: ["finding"],
     registers: [registry],
   });
-  for (const finding of damageFindings) counter.inc({ finding }, 0);
+  for (const finding of damageFindings) damageCounter.inc({ finding }, 0);
   return async (key, finding) => {
     if (finding === "missing" && !(await isReferenced(db, key))) return;
-    counter.inc({ finding });
+    damageCounter.inc({ finding });
     log.error({ object: key, finding }, "a stored object is damaged");
   };
 }
 
 /**
- * By the account and the secret that the key begins with; parts of uploads and answers by their
- * account.
+ * Whether a row refers to the object. Keys begin with account and secret; parts of uploads and
+ * answers are found by account.
  */
 async function isReferenced(db: Db, key: string): Promise<boolean> {
   const [accountId = "", secretId = ""] = key.split("/");

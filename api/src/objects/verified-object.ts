@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 
-import { MissingObjectError, type ObjectStore } from "./object-store.ts";
+import { MissingObjectError, ObjectStoreError, type ObjectStore } from "@relicario/tooling/objects";
 
-/** An object as its row knows it. */
+/** An object as its row describes it. */
 export interface StoredObject {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
-  /** Null where none was kept: then its size alone is looked at. */
+  /** Null for old rows: then only the size is checked. */
   readonly sha256: Buffer | null;
 }
 
 export const damageFindings = ["missing", "changed", "unreadable"] as const;
 type DamageFinding = (typeof damageFindings)[number];
 
-/** A stored object is not what was kept. */
+/** A stored object differs from what was written. */
 class DamagedObjectError extends Error {
   override readonly name = "DamagedObjectError";
   readonly finding: DamageFinding;
@@ -25,20 +25,19 @@ class DamagedObjectError extends Error {
   }
 }
 
-/** Where the service reads its objects, and whom it tells of those that are damaged. */
+/** The store, and the report of damaged objects. */
 export interface ObjectSource {
   readonly objects: ObjectStore;
-  /** Counts and names it. */
+  /** Counts and logs it. */
   readonly reportDamage: (key: string, finding: DamageFinding) => Promise<void>;
 }
 
 /**
- * The bytes `start` to `end` (both counted) of an object. All of the object is read, whatever is
- * asked of it: its digest is of the whole. The bytes go on as they come, but the last piece of them
- * only when the object is found to be the one that was kept; so no more than two pieces are held,
- * and whoever has got everything has got what was kept.
+ * Yields the bytes `start` to `end` (inclusive) of an object. Always reads all of it, because the
+ * digest covers it. Chunks are passed on while reading, the last one only after verification: at
+ * most two chunks are in memory, and a complete result is a verified one.
  *
- * @throws DamagedObjectError, reported already.
+ * @throws DamagedObjectError, after reporting it.
  */
 export async function* readVerifiedObject(
   { objects, reportDamage }: ObjectSource,
@@ -72,6 +71,7 @@ async function* readChunks(objects: ObjectStore, key: string): AsyncGenerator<Bu
   try {
     yield* (await objects.read(key)) as AsyncIterable<Buffer>;
   } catch (cause) {
+    if (cause instanceof ObjectStoreError) throw cause; // the store is at fault, not the object
     throw new DamagedObjectError(cause instanceof MissingObjectError ? "missing" : "unreadable", { cause });
   }
 }

@@ -1,10 +1,10 @@
 import type { PasswordRejection } from "@relicario/shared/api";
 import { z } from "zod";
 
+import { callProvider, throwUnexpectedResponse } from "../auth/provider-call.ts";
 import type { EmbeddedAdmin } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { callProvider, throwUnexpectedResponse } from "./provider-call.ts";
 
 const RulesBody = z.strictObject({ min_length: z.int(), max_length: z.int() });
 const ProblemsBody = z.strictObject({
@@ -24,7 +24,7 @@ const ruleByProblem = {
   password_common: "not_common",
 } as const;
 
-/** The provider of `npm start` (identity/administration.ts). */
+/** The identity provider of `npm start` (identity/admin-routes.ts). */
 export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): PasswordProvider {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
@@ -35,7 +35,7 @@ export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): P
   }
 
   return {
-    async rules() {
+    async readRules() {
       const { min_length, max_length } = await readRules();
       return [
         { rule: "min_length", value: min_length },
@@ -45,7 +45,7 @@ export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): P
         { rule: "not_common" },
       ];
     },
-    async change({ subject, oldPassword, newPassword, keepSessionId }) {
+    async changePassword({ subject, oldPassword, newPassword, keepSessionId }) {
       const body = JSON.stringify({
         subject,
         old_password: oldPassword,

@@ -1,12 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 
+import { createKeycloakAdmin } from "../auth/keycloak-admin.ts";
 import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
 
-/**
- * The calls of Keycloak's documentation, answered as it says, on a socket. What is tested is the
- * adapter, not Keycloak.
- */
+/** A stub of Keycloak's documented API on a socket: these tests cover the adapter, not Keycloak. */
 const clientSecret = "a secret of the client";
 const subject = "0198f4a0-1111-7000-8000-000000000001";
 const realm = {
@@ -21,6 +19,7 @@ const realm = {
 };
 const calls: string[] = [];
 let server: Server;
+let createPasswordProvider: () => PasswordProvider;
 let passwordProvider: PasswordProvider;
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -33,13 +32,16 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  passwordProvider = createKeycloakPasswordProvider({
-    kind: "keycloak",
-    url: `http://127.0.0.1:${String(address.port)}`,
-    realm: "people",
-    client_id: "relicario-service",
-    client_secret: clientSecret,
-  });
+  createPasswordProvider = () =>
+    createKeycloakPasswordProvider(
+      createKeycloakAdmin({
+        kind: "keycloak",
+        url: `http://127.0.0.1:${String(address.port)}`,
+        realm: "people",
+        client_id: "relicario-service",
+        client_secret: clientSecret,
+      }),
+    );
 });
 afterAll(
   () =>
@@ -51,6 +53,7 @@ afterAll(
     }),
 );
 beforeEach(() => {
+  passwordProvider = createPasswordProvider(); // without the token of the test before
   calls.splice(0);
   Object.assign(realm, {
     password: "the old password",
@@ -98,15 +101,15 @@ function handleTokenCall(form: URLSearchParams): { status: number; body: unknown
   )
     return { status: 401, body: { error: "unauthorized_client" } };
   if (form.get("grant_type") === "client_credentials")
-    return { status: 200, body: { access_token: "token-of-the-service" } };
+    return { status: 200, body: { access_token: "token-of-the-service", expires_in: 300 } };
   if (form.get("username") !== "ana" || form.get("password") !== realm.password)
     return { status: 401, body: { error: "invalid_grant", error_description: "Invalid user credentials" } };
   realm.sessions.push("of-the-question");
   return { status: 200, body: { access_token: "of the person", session_state: "of-the-question" } };
 }
 
-const changePassword = (overrides: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
-  passwordProvider.change({
+const changePassword = (overrides: Partial<Parameters<PasswordProvider["changePassword"]>[0]> = {}) =>
+  passwordProvider.changePassword({
     subject,
     oldPassword: "the old password",
     newPassword: "the new password",
@@ -115,18 +118,18 @@ const changePassword = (overrides: Partial<Parameters<PasswordProvider["change"]
   });
 
 describe("a change of password at Keycloak", () => {
-  it("asks for the old one, sets the new one, and ends all sessions but the one that goes on", async () => {
+  it("verifies the old password, sets the new password, and ends all sessions except the session to keep", async () => {
     expect(await changePassword()).toEqual([]);
     expect(realm.password).toBe("the new password");
     expect(realm.sessions).toEqual(["kept"]);
   });
 
-  it("ends all where no session is to go on", async () => {
+  it("ends all sessions when there is no session to keep", async () => {
     expect(await changePassword({ keepSessionId: null })).toEqual([]);
     expect(realm.sessions).toEqual([]);
   });
 
-  it("sets nothing when the old one is wrong", async () => {
+  it("sets nothing when the old password is wrong", async () => {
     expect(await changePassword({ oldPassword: "another" })).toEqual([{ path: "/old_password", reason: "wrong" }]);
     expect([realm.password, realm.sessions]).toEqual(["the old password", ["kept", "other-1", "other-2"]]);
     expect(calls.filter((call) => call.startsWith("PUT"))).toEqual([]);
@@ -153,7 +156,7 @@ describe("a change of password at Keycloak", () => {
     expect(realm.sessions.slice(0, 3)).toEqual(["kept", "other-1", "other-2"]);
   });
 
-  it("does not know a person who is not there", async () => {
+  it("answers not_found for an unknown person", async () => {
     await expect(changePassword({ subject: "nobody" })).rejects.toMatchObject({ code: "not_found" });
   });
 
@@ -182,15 +185,15 @@ describe("a change of password at Keycloak", () => {
     expect(realm.password).toBe("the old password");
   });
 
-  it("says to come again later when Keycloak does", async () => {
+  it("passes on Keycloak's 429", async () => {
     realm.refuse = { status: 429, body: {} };
     await expect(changePassword()).rejects.toMatchObject({ code: "too_many_requests" });
   });
 });
 
 describe("the rules of a realm", () => {
-  it("are read from its password policy; what only says how it is kept is none", async () => {
-    expect(await passwordProvider.rules()).toEqual([
+  it("are parsed from the realm's password policy, without the rules about storage", async () => {
+    expect(await passwordProvider.readRules()).toEqual([
       { rule: "min_length", value: 12 },
       { rule: "digits", value: 1 },
       { rule: "not_name" },
@@ -198,8 +201,8 @@ describe("the rules of a realm", () => {
     ]);
   });
 
-  it("are none without one", async () => {
+  it("are empty without a policy", async () => {
     realm.passwordPolicy = undefined;
-    expect(await passwordProvider.rules()).toEqual([]);
+    expect(await passwordProvider.readRules()).toEqual([]);
   });
 });

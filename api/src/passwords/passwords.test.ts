@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
 
 import {
   requireCode,
@@ -15,10 +15,7 @@ import {
 import { readMails } from "../testing/outbox.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
-/**
- * The embedded provider as a process of its own, and the service that asks it: nobody is played
- * here.
- */
+/** The real embedded provider as a process, and the service that calls it. */
 let database: TestDatabase;
 let identityProcess: RunningProcess;
 let issuer: string;
@@ -51,7 +48,7 @@ const buildUser = (): NewUser => {
 };
 const createPassword = () => `new phrase ${randomBytes(6).toString("hex")}`;
 
-/** One browser: its cookies at the provider, and a session here. */
+/** A browser with cookies at the provider and a session here. */
 async function signIn({ username, email, password }: NewUser, mode: "sign-up" | "sign-in", vendorId = "relicario") {
   const browser = new Visitor();
   const request = new SignInRequest(issuer);
@@ -71,8 +68,8 @@ async function exchange(accessToken: string, vendorId = "relicario") {
   return { status, token: String(body["token"]) };
 }
 /**
- * Whether the provider gives this browser a new token without asking, as an open portal needs every
- * few minutes.
+ * Whether the provider renews this browser's token silently, as an open portal needs every few
+ * minutes.
  */
 async function canRenew(browser: Visitor): Promise<boolean> {
   const finalPage = await browser.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
@@ -85,21 +82,21 @@ const changePassword = (token: string, oldPassword: string, newPasswordValue: st
 const readMeStatus = async (token: string) => (await service.call("GET", "/user/me", token)).status;
 
 describe("POST /user/change-password", () => {
-  it("changes it at the provider: the new one signs in, the old one does not", async () => {
+  it("changes the password at the provider: the new password signs in, the old password does not", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
-    const after = createPassword();
-    expect(await changePassword(token, person.password, after)).toMatchObject({ status: 204, text: "" });
+    const newPassword = createPassword();
+    expect(await changePassword(token, person.password, newPassword)).toMatchObject({ status: 204, text: "" });
     const browser = new Visitor();
     const refusedPage = await browser.submit(await browser.get(new SignInRequest(issuer).buildUrl()), {
       name: person.username,
       password: person.password,
     });
     expect(refusedPage.status).toBe(401);
-    expect((await signIn({ ...person, password: after }, "sign-in")).status).toBe(200);
+    expect((await signIn({ ...person, password: newPassword }, "sign-in")).status).toBe(200);
   });
 
-  it("signs out every other session, here and at the provider, and leaves the one that asked", async () => {
+  it("signs out every other session, here and at the provider, and keeps the caller's session", async () => {
     const person = buildUser();
     const firstSignIn = await signIn(person, "sign-up");
     const secondSignIn = await signIn(person, "sign-in");
@@ -125,14 +122,14 @@ describe("POST /user/change-password", () => {
     ]).toEqual([true, false, false]);
   });
 
-  it("touches nobody else", async () => {
+  it("affects no other person", async () => {
     const [firstUser, secondUser] = [buildUser(), buildUser()];
     const [firstSignIn, secondSignIn] = [await signIn(firstUser, "sign-up"), await signIn(secondUser, "sign-up")];
     expect((await changePassword(firstSignIn.token, firstUser.password, createPassword())).status).toBe(204);
     expect([await readMeStatus(secondSignIn.token), await canRenew(secondSignIn.browser)]).toEqual([200, true]);
   });
 
-  it("tells the verified address", async () => {
+  it("sends a mail to the verified address", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     await service.call("POST", "/user/me", token, { body: { contact_email: person.email } });
@@ -146,7 +143,7 @@ describe("POST /user/change-password", () => {
     });
   });
 
-  it("is noted once in the activity, and a refused one is not", async () => {
+  it("is recorded once in the activity, and not when refused", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     expect((await changePassword(token, "not it at all", createPassword())).status).toBe(422);
@@ -155,7 +152,7 @@ describe("POST /user/change-password", () => {
     expect((body["entries"] as { kind: string }[]).map(({ kind }) => kind)).toEqual(["password_changed"]);
   });
 
-  it("gives the provider's refusals as 422, and changes nothing and signs nobody out", async () => {
+  it("answers 422 with the provider's refusals, changes nothing and signs out no one", async () => {
     const person = buildUser();
     const firstSignIn = await signIn(person, "sign-up");
     const secondSignIn = await signIn(person, "sign-in");
@@ -189,14 +186,14 @@ describe("POST /user/change-password", () => {
     expect((await signIn(person, "sign-in")).status).toBe(200);
   });
 
-  it("takes them exactly as typed", async () => {
+  it("uses passwords exactly as typed", async () => {
     const person = { ...buildUser(), password: "  spaces at both ends  " };
     const { token } = await signIn(person, "sign-up");
     expect((await changePassword(token, person.password.trim(), createPassword())).status).toBe(422);
     expect((await changePassword(token, person.password, createPassword())).status).toBe(204);
   });
 
-  it("is closed at the provider after ten wrong ones, for the right one too", async () => {
+  it("is blocked at the provider after ten wrong passwords, even for the right one", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     for (let count = 0; count < 10; count++)
@@ -206,7 +203,7 @@ describe("POST /user/change-password", () => {
     expect(Number(limitedResponse.headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  it("lets one of two changes at once win", async () => {
+  it("accepts one of two concurrent changes", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     const responses = await Promise.all([
@@ -227,7 +224,7 @@ describe("POST /user/change-password", () => {
     expect((await service.call("POST", "/user/change-password", token, { body })).status).toBe(422);
   });
 
-  it("leaves no password in a log, in whatever way it ends", async () => {
+  it("leaves no password in a log, on success and on failure", async () => {
     const person = { ...buildUser(), password: "planted sentinel before" };
     const { token } = await signIn(person, "sign-up");
     await changePassword(token, "planted sentinel wrong", "planted sentinel after");
@@ -236,13 +233,13 @@ describe("POST /user/change-password", () => {
       body: '{"old_password":"planted sentinel broken',
       headers: { "content-type": "application/json" },
     });
-    expect(service.log() + identityProcess.output()).not.toContain("planted sentinel");
-    expect(service.log()).toContain("/user/change-password");
+    expect(service.readLog() + identityProcess.output()).not.toContain("planted sentinel");
+    expect(service.readLog()).toContain("/user/change-password");
   });
 });
 
 describe("GET /user/password", () => {
-  it("says by which rules the provider takes a new one", async () => {
+  it("returns the provider's rules", async () => {
     const { token } = await signIn(buildUser(), "sign-up");
     expect((await service.call("GET", "/user/password", token)).body).toEqual({
       changeable: true,
@@ -256,7 +253,7 @@ describe("GET /user/password", () => {
     });
   });
 
-  it("says that it cannot be changed here where the deployment names no interface", async () => {
+  it("says that passwords cannot be changed here without a configured interface", async () => {
     const serviceWithoutProvider = await startService();
     try {
       const { token } = await serviceWithoutProvider.signIn();
@@ -278,7 +275,7 @@ describe("GET /user/password", () => {
 });
 
 describe("the provider's interface", () => {
-  it("is for whoever has the token: not for another one, and not for nobody", async () => {
+  it("requires its token", async () => {
     const person = buildUser();
     await signIn(person, "sign-up");
     const callAdmin = async (authorization?: string) => {
@@ -292,7 +289,7 @@ describe("the provider's interface", () => {
     ]);
   });
 
-  it("is not there without a token, and a service with the wrong one says that it cannot be reached", async () => {
+  it("is off without a token, and a service with a wrong token reports it unavailable", async () => {
     const port = await findFreePort();
     const ownDatabase = await createTestDatabase("identity_empty", () => Promise.resolve());
     const identityWithoutToken = await startProcess(await createEnvironment(ownDatabase.url, port));

@@ -1,67 +1,40 @@
-import { and, eq, inArray, isNull, ne, or } from "drizzle-orm";
+import { and, eq, isNull, ne, or } from "drizzle-orm";
 
 import { recordActivity } from "../activity/record-activity.ts";
 import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { identities, sessions } from "../db/schema.ts";
+import { sessions } from "../db/schema.ts";
 
-export interface SignedInIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-  /** The provider's session that this one came from; null where its token named none. */
-  readonly providerSession: string | null;
-}
-
-export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: Actor): Promise<SignedInIdentity> {
-  const [identity] = await db
-    .select({ issuer: identities.issuer, subject: identities.subject })
-    .from(identities)
-    .where(and(eq(identities.accountId, accountId), eq(identities.vendorId, vendorId)));
+/** The provider's session of the caller; null if unknown. */
+export async function readProviderSessionId(db: Db, { accountId, sessionId }: Actor): Promise<string | null> {
   const [session] = await db
-    .select({ providerSession: sessions.providerSession })
+    .select({ providerSessionId: sessions.providerSessionId })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), eq(sessions.id, sessionId)));
-  if (identity === undefined) throw new Error("an account without its identity");
-  return { ...identity, providerSession: session?.providerSession ?? null };
-}
-
-/** The accounts of this person at these vendors. */
-export async function findAccountIds(
-  db: Db,
-  vendorIds: readonly string[],
-  { issuer, subject }: SignedInIdentity,
-): Promise<string[]> {
-  const rows = await db
-    .select({ accountId: identities.accountId })
-    .from(identities)
-    .where(
-      and(inArray(identities.vendorId, [...vendorIds]), eq(identities.issuer, issuer), eq(identities.subject, subject)),
-    );
-  return rows.map(({ accountId }) => accountId);
+  return session?.providerSessionId ?? null;
 }
 
 /**
- * Ends all sessions of an account but this one, and those that came from the same session of the
- * provider. The ended ones begin anew with a new sign-in alone.
+ * Revokes an account's sessions, except the caller's and those of the same provider session. Only a
+ * new sign-in gets a session again.
  */
-export async function endOtherSessions(
+export async function revokeOtherSessions(
   tx: Tx,
   accountId: string,
   { sessionId }: Actor,
-  { providerSession }: SignedInIdentity,
+  providerSessionId: string | null,
   now: Date,
 ): Promise<void> {
-  const endedAt = new Date(); // now, not when the call came: tokens of an exchange that went before are not younger
-  const isOtherSession =
-    providerSession === null
+  const otherSessionCondition =
+    providerSessionId === null
       ? ne(sessions.id, sessionId)
       : and(
           ne(sessions.id, sessionId),
-          or(isNull(sessions.providerSession), ne(sessions.providerSession, providerSession)),
+          or(isNull(sessions.providerSessionId), ne(sessions.providerSessionId, providerSessionId)),
         );
   await tx
     .update(sessions)
-    .set({ revokedAt: endedAt, closedAt: endedAt })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), isOtherSession));
+    .set({ revokedAt: now })
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), otherSessionCondition));
   await recordActivity(tx, accountId, [{ kind: "password_changed" }], now);
 }

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const passwordSchemas = {
-  rules: {
+  readRules: {
     summary: "Whether passwords are changed here, and the identity provider's rules for them",
     response: buildResponseSchemas(PasswordRules),
   },
-  change: {
+  changePassword: {
     summary:
       "Changes the password at the identity provider and signs out every other session; what the provider refuses is 422",
     body: ChangePasswordBody,

@@ -18,7 +18,7 @@ const createPublicId = (): string => randomBytes(16).toString("base64url");
 const [anaId, martaId] = [uuidv7(), uuidv7()];
 
 describe("the directory of public ids", () => {
-  it("leads to the account that made an id, of that kind alone", async () => {
+  it("finds the account of an id of this kind only", async () => {
     const id = createPublicId();
     await db.transaction((tx) => registerPublicId(tx, { publicId: id, kind: "share", accountId: anaId }));
     expect(await findOwnerId(db, "share", id)).toBe(anaId);
@@ -26,7 +26,7 @@ describe("the directory of public ids", () => {
     expect(await findOwnerId(db, "share", createPublicId())).toBeNull();
   });
 
-  it("refuses an id that is taken, by whomever and of whatever kind, and leaves it with its owner", async () => {
+  it("refuses a taken id of any account and kind, and leaves the id with its owner", async () => {
     const id = createPublicId();
     await db.transaction((tx) => registerPublicId(tx, { publicId: id, kind: "share", accountId: anaId }));
     for (const entry of [
@@ -40,7 +40,7 @@ describe("the directory of public ids", () => {
     expect(await findOwnerId(db, "share", id)).toBe(anaId);
   });
 
-  it("stands or falls with the owner's transaction", async () => {
+  it("is rolled back with the owner's transaction", async () => {
     const id = createPublicId();
     const rolledBackTransaction = db.transaction(async (tx) => {
       await registerPublicId(tx, { publicId: id, kind: "request", accountId: anaId });
@@ -50,7 +50,7 @@ describe("the directory of public ids", () => {
     expect(await findOwnerId(db, "request", id)).toBeNull();
   });
 
-  it("forgets an id for its owner alone", async () => {
+  it("releases an id for its owner only", async () => {
     const id = createPublicId();
     await db.transaction((tx) => registerPublicId(tx, { publicId: id, kind: "share", accountId: anaId }));
     await db.transaction((tx) => releasePublicId(tx, martaId, id));
@@ -60,7 +60,7 @@ describe("the directory of public ids", () => {
   });
 
   it.each(["", "short", "A".repeat(23), `${"A".repeat(21)}/`])(
-    "keeps nothing that is not 128 bits in base64url: %j",
+    "refuses anything but 128 bits in base64url: %j",
     async (malformedId) => {
       await expect(
         db.transaction((tx) => registerPublicId(tx, { publicId: malformedId, kind: "share", accountId: anaId })),

@@ -33,9 +33,9 @@ const readReports = (shareId: string) =>
     .from(shareReports)
     .where(sql`${shareReports.shareId} = ${shareId}`);
 
-/** The command as an operator runs it: what it said, and how it ended. */
+/** Runs the command as an operator does. @returns its exit code and output */
 const runShareCommand = async (...commandArguments: string[]): Promise<{ code: unknown; output: string }> => {
-  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.url };
+  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.serviceUrl };
   try {
     return {
       code: 0,
@@ -52,7 +52,7 @@ const runShareCommand = async (...commandArguments: string[]): Promise<{ code: u
 };
 
 describe("POST /reports/share", () => {
-  it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered like any other", async () => {
+  it("stores and counts reports, and mails the operator once a day per share; an unknown id gets the same response", async () => {
     const { share } = await createSharedSecret(service);
     const unknownShareId = createPublicId();
     const countBefore = await readMetric(service, "relicario_share_reports_total", 'reason="phishing"');
@@ -68,13 +68,13 @@ describe("POST /reports/share", () => {
     const mails = (await readMails(service)).filter(({ to }) => to === operatorEmail);
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatchObject({
-      subject: "Relicario: a share was reported",
+      subject: "Relicario: a shared secret was reported",
       text: expect.stringContaining(`share end ${share.shareId}`),
     });
     expect(mails[0]?.text).not.toContain("my bank");
   });
 
-  it("keeps twenty of one share a day, and refuses what is no report", async () => {
+  it("stores twenty a day per share, and refuses invalid reports", async () => {
     const { share } = await createSharedSecret(service);
     for (let count = 0; count < 25; count++) expect((await sendReport(share.shareId)).status).toBe(204);
     expect(await readReports(share.shareId)).toHaveLength(20);
@@ -82,7 +82,7 @@ describe("POST /reports/share", () => {
       expect((await sendReport(share.shareId, invalidBody)).status).toBe(422);
   });
 
-  it("is forgotten after 90 days", async () => {
+  it("deletes reports after 90 days", async () => {
     const { share } = await createSharedSecret(service);
     await sendReport(share.shareId);
     const now = clock;
@@ -100,7 +100,7 @@ describe("POST /reports/share", () => {
     }
   });
 
-  it("mails nobody where no operator is named", async () => {
+  it("sends no mail without an operator's address", async () => {
     const serviceWithoutOperator = await startService({ OPERATOR_EMAIL: "" });
     try {
       const { share } = await createSharedSecret(serviceWithoutOperator);
@@ -119,9 +119,10 @@ describe("POST /reports/share", () => {
 });
 
 describe("share end", () => {
-  it("ends a share at once, which its owner sees as revoked; show and reported say what there is", async () => {
+  it("ends a share at once; the owner sees the share as revoked, and the commands show and reported print the share", async () => {
     const { share, owner, secret } = await createSharedSecret(service);
     const address = `${owner.userId}@example.org`;
+    await readMails(service); // what the new account's changes queued has no address
     await service.app.services.db
       .update(accounts)
       .set({ contactEmail: address, contactEmailVerified: true, language: "es" })
@@ -143,13 +144,13 @@ describe("share end", () => {
     expect(await listShares(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
     await checkStoredContents(service, owner);
     expect((await runShareCommand("end", share.shareId)).code).toBe(0);
-    clock = new Date(); // the command goes by the real one
+    clock = new Date(); // the command uses the real clock
     const mails = (await readMails(service)).filter(({ to }) => to === address);
-    expect(mails).toMatchObject([{ subject: "Se ha terminado algo que compartías en Relicario" }]);
+    expect(mails).toMatchObject([{ subject: "Relicario ha dejado de compartir uno de tus secretos" }]);
     expect(mails[0]?.text).not.toContain(share.shareId);
   });
 
-  it("says in one line that there is no such share, or what it wants to know", async () => {
+  it("reports an unknown share and wrong usage in one line", async () => {
     expect(await runShareCommand("end", createPublicId())).toEqual({ code: 1, output: "share: no such share\n" });
     for (const commandArguments of [["end"], ["remove", createPublicId()]])
       expect(await runShareCommand(...commandArguments)).toMatchObject({

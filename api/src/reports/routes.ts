@@ -9,14 +9,14 @@ import { saveReport } from "./share-report.ts";
 export const reportRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const counter = new Counter({
     name: "relicario_share_reports_total",
-    help: "Shares that people told the operator of",
+    help: "Reports of shares to the operator",
     labelNames: ["reason"],
     registers: [services.metrics],
   });
 
   app.post(
     "/reports/share",
-    { schema: reportSchemas.share, config: { access: "public", rates: [rateLimitRules.report] } },
+    { schema: reportSchemas.reportShare, config: { access: "public", rateLimits: [rateLimitRules.report] } },
     async (request, reply) => {
       if (await saveReport(services, request.body)) counter.inc({ reason: request.body.reason });
       return reply.code(204).send();

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const reportSchemas = {
-  share: {
-    summary: "Tells the operator of a share, by its id alone; the answer is the same for one that is not there",
+  reportShare: {
+    summary: "Reports a share to the operator by its id; an unknown id gets the same response",
     body: ReportShareBody,
-    response: buildResponseSchemas(z.undefined().describe("it was taken down"), 204),
+    response: buildResponseSchemas(z.undefined().describe("reported"), 204),
   },
 };

@@ -1,22 +1,21 @@
 import type { ReportShareBody } from "@relicario/shared/api";
-import { and, eq, lte, sql } from "drizzle-orm";
+import { lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
 import { shareReports } from "../db/schema.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
 import { findOwnerId } from "../public-ids/directory.ts";
-import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import { deleteDueRows, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 
-/** What people write about others is not kept for ever. */
 const reportRetentionDays = 90;
 
 /**
- * Keeps a report, so many of one share a day, and tells the operator of the first of them. One of a
- * share that is not there is not kept.
+ * Stores a report, up to a daily limit per share, and sends the operator a mail about the first.
+ * Ignores unknown shares.
  *
- * @returns whether it was kept.
+ * @returns whether it was stored.
  */
 export async function saveReport(
   { db, env, limiter, mailer, now }: Services,
@@ -52,12 +51,6 @@ export async function saveReport(
 
 export function deleteExpiredReports({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, shareId, id, createdAt } = shareReports;
-  const isDue = lte(createdAt, new Date(context.now.getTime() - reportRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
-    deleteInBatches(context, (batchSize) => {
-      const isDueInAccount = and(eq(accountId, dueAccountId), isDue);
-      const batch = db.select({ shareId, id }).from(shareReports).where(isDueInAccount).limit(batchSize);
-      return db.delete(shareReports).where(and(isDueInAccount, sql`(${shareId}, ${id}) in ${batch}`));
-    }),
-  );
+  const dueCondition = lte(createdAt, new Date(context.now.getTime() - reportRetentionDays * 86_400_000));
+  return deleteDueRows(db, context, [accountId, shareId, id], dueCondition);
 }

@@ -10,8 +10,8 @@ import { getPartSize, readParts } from "../uploads/queries.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
 /**
- * Only reads, as often as one likes. @throws Problem `not_found`, also while nothing came,
- * `content_gone` once it went
+ * Returns the answer's ticket and a download token; changes nothing. @throws Problem `not_found`,
+ * also before there is an answer; `content_gone` after the answer was dropped
  */
 export async function collectAnswer(
   { db, grants, now }: Services,
@@ -35,7 +35,7 @@ export async function collectAnswer(
   };
 }
 
-/** @throws Problem `content_gone` once it went, `range_not_satisfiable` */
+/** @throws Problem `content_gone`, `range_not_satisfiable` */
 export function openAnswerContent(
   services: Services,
   { account: accountId, request: requestId, answer: answerId }: GrantOf<"request">,

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 import {
   encodeCanonical,
@@ -18,6 +18,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { answers } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
+import { createObjectKey } from "../objects/orphaned-objects.ts";
 import { findOwnerId, unknownAccountId } from "../public-ids/directory.ts";
 import type { Services } from "../services/services.ts";
 import { computeContentDigest, rejectMissingParts, rejectDigestMismatch } from "../uploads/finish.ts";
@@ -41,19 +42,20 @@ import {
 } from "./queries.ts";
 
 /*
- * [Note: Answering a request] Whoever has the link, without an account.
+ * [Note: Answering a request] The holder of the link answers without an account.
  *
- * 1. A look reads. What is not there, is revoked, or does not fit `link_auth` is one answer after
- *    the same queries.
- * 2. The start gives a token for one answer, and the answer takes its place in the owner's quota.
- *    Two may be unfinished; a third ends the one that was touched longest ago. Parts come as those
- *    of an upload do ([Note: Parts]).
- * 3. The finish reads all parts through, then one statement makes it the request's answer if none
- *    is yet. The others go with it.
+ * 1. Reading the request: a missing or revoked one and a wrong `link_auth` give the same response
+ *    after the same queries.
+ * 2. The start returns a token for one answer, if it fits into the owner's quota. A request has at
+ *    most two unfinished answers; a third replaces the one idle the longest. Parts are received
+ *    like those of uploads ([Note: Parts]). Each is charged when it has arrived, so that a link by
+ *    itself reserves nothing.
+ * 3. The finish reads all parts, then one statement makes it the request's answer if there is none
+ *    yet, and the others are deleted.
  *
- * An answer that was begun before the request expired may be finished after it. While the owner's
- * account or vendor is closed, all of these calls are refused; what came before stays, and goes on
- * afterwards.
+ * An answer that was started before the request expired may be finished later. While the owner's
+ * account is locked, or its vendor disabled, all of these calls are refused; stored parts stay and
+ * can be continued later.
  */
 
 /** @throws Problem `request_unavailable` */
@@ -81,7 +83,7 @@ export async function startAnswer(
 ): Promise<z.infer<typeof StartAnswerResponse>> {
   const { limiter, grants, vendors, now } = services;
   const { request, partSize, vendorId } = await requireRequestByLink(services, body);
-  // after the proof: the id alone closes nothing
+  // after the proof: knowing the id alone must not use up the limit
   await limiter.consume(rateLimitRules.answersPerRequest, { subject: `request ${body.request_id}` });
   const { accountId, requestId, maxSize } = request;
   const vendor = vendors.require(vendorId);
@@ -102,12 +104,13 @@ export async function startAnswer(
     if (state === "provided" || state === "collected") throw new Problem("request_closed");
     if (state !== "awaiting") throw new Problem("request_unavailable");
     const unfinishedAnswers = await readUnfinishedAnswers(tx, accountId, requestId);
+    let usedBytes = account.storageUsed;
     for (const { id } of unfinishedAnswers.slice(0, Math.max(0, unfinishedAnswers.length + 1 - maxOpenAnswers)))
-      await adjustStorageUsed(tx, accountId, -(await deleteAnswer(tx, accountId, id, now())));
+      usedBytes = await adjustStorageUsed(tx, accountId, -(await deleteAnswer(tx, accountId, id, now())));
+    if (usedBytes + body.size > vendor.quotaBytes) throw new Problem("quota_exceeded");
     await tx.insert(answers).values(answer);
-    await chargeStorage(tx, vendor, account, body.size);
   });
-  // The row says when it is over: each part gives it time again.
+  // The row decides when the answer expires: each part extends it.
   const token = await grants.issue(
     { for: "answer", account: accountId, request: requestId, answer: answerId },
     new Date(now().getTime() + answerTokenDays * 86_400_000),
@@ -121,10 +124,10 @@ export async function startAnswer(
   };
 }
 
-/** Longer than an answer can be under way by far. */
+/** Far longer than an answer can take. */
 const answerTokenDays = 90;
 
-/** @throws Problem `not_found` for a token that is not for this answer */
+/** @throws Problem `not_found` for a token of another answer */
 export async function authorizeAnswerToken(
   { grants }: Services,
   answerId: string,
@@ -136,25 +139,29 @@ export async function authorizeAnswerToken(
 }
 
 /**
- * An answer that takes parts. @throws Problem `not_found`, `request_unavailable`, `request_closed`
+ * Opens an answer for receiving parts. @throws Problem `not_found`, `request_unavailable`,
+ * `request_closed`
  */
 export async function openAnswerForParts(services: Services, scope: AnswerScope): Promise<PartsTarget> {
-  const { db, now } = services;
+  const { db, vendors, now } = services;
   const { accountId, answerId } = scope;
   const { size, partSize } = await requireUnfinishedAnswer(services, db, scope);
   return {
     ...{ accountId, id: answerId, size, partSize },
-    objectPrefix: `${accountId}/${answerId}/1-`,
+    createObjectKey: () => createObjectKey(accountId, answerId, 1),
     requireOpen: async (executor) => {
       await requireUnfinishedAnswer(services, executor, scope);
     },
-    extend: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: getUploadExpiry(now()) }),
+    recordPart: async (tx, account, bytes) => {
+      await updateAnswer(tx, accountId, answerId, { expiresAt: getUploadExpiry(now()) });
+      await chargeStorage(tx, vendors.require(account.vendorId), account, bytes);
+    },
   };
 }
 
 /**
- * @throws Problem `not_found`, `request_unavailable`, `request_closed` when another was first or
- *   the request was revoked, `upload_incomplete` (with `missing`), `digest_mismatch`
+ * @throws Problem `not_found`, `request_unavailable`, `request_closed` when another answer finished
+ *   first or the request was revoked, `upload_incomplete` (with `missing`), `digest_mismatch`
  */
 export async function finishAnswer(
   services: Services,
@@ -163,9 +170,7 @@ export async function finishAnswer(
 ): Promise<z.infer<typeof FinishAnswerResponse>> {
   const { db, mailer, vendors, now } = services;
   const { accountId, requestId, answerId } = scope;
-  const finishSha256 = createHash("sha256")
-    .update(encodeCanonical({ answer_id: answerId, ...body }))
-    .digest();
+  const finishSha256 = hash("sha256", encodeCanonical({ answer_id: answerId, ...body }), "buffer");
   const answer = await requireAnswer(services, db, scope);
   const previousResponse = await findFinishResponse(db, scope, answer, finishSha256);
   if (previousResponse !== null) return previousResponse;
@@ -195,7 +200,7 @@ export async function finishAnswer(
     if (!(await markProvided(tx, scope, ticket, at))) throw new Problem("request_closed");
     await updateAnswer(tx, accountId, answerId, { expiresAt: null, finishSha256 });
     const request = await findRequest(tx, accountId, requestId);
-    if (request === null) throw new Error("a request that was answered is not there");
+    if (request === null) throw new Error("the answered request does not exist");
     await chargeStorage(
       tx,
       vendors.require(account.vendorId),
@@ -203,15 +208,15 @@ export async function finishAnswer(
       ticket.length - (await deleteUnfinishedAnswers(tx, request, at)),
       quotaReserveBytes,
       { event: { kind: "request_answered" }, now: at },
-    ); // its content took its place when it started
+    ); // the content was charged as it came
     if (request.notify) await mailer.queue(tx, accountId, "request_provided", { now: at });
     return { provided_at: at.toISOString() };
   });
 }
 
 /**
- * What was answered to the same finish, byte for byte; null while none was. @throws Problem
- * `request_closed` for another one of the same answer
+ * The response to the same finishing call, byte for byte; null before the first. @throws Problem
+ * `request_closed` for another call that finishes this answer
  */
 async function findFinishResponse(
   db: Db | Tx,
@@ -226,12 +231,12 @@ async function findFinishResponse(
 }
 
 /**
- * @throws Problem `request_unavailable` while its request is closed to strangers, `request_closed`
- *   when that takes none any more, `not_found` when it is over itself
+ * @throws Problem `request_unavailable` while the request is hidden from strangers,
+ *   `request_closed` when it is answered or revoked, `not_found` when the answer expired
  */
 export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
   const answer = await findAnswer(db, scope, now());
-  // after the answer: what removes that closes the request with it
+  // read after the answer: a transaction that deletes an answer also closes its request
   const requestAndOwner = await findRequestWithOwner(db, scope.accountId, scope.requestId);
   if (requestAndOwner === null || !isServedPublicly(vendors, requestAndOwner)) throw new Problem("request_unavailable");
   if (answer !== null) return answer;
@@ -248,17 +253,14 @@ async function requireUnfinishedAnswer(services: Services, db: Db | Tx, scope: A
   return answer;
 }
 
-/**
- * Always the same queries, and a comparison that takes as long: an id that nobody has is looked for
- * among the rows of nobody.
- */
+/** Always runs the same queries and a comparison in constant time, also for an unknown id. */
 async function requireRequestByLink(
   { db, vendors }: Services,
   link: { request_id: string; link_auth: string },
 ): Promise<{ request: RequestRow; document: string; partSize: number; vendorId: string }> {
   const ownerId = (await findOwnerId(db, "request", link.request_id)) ?? unknownAccountId;
   const requestAndOwner = await findRequestWithOwner(db, ownerId, link.request_id);
-  const digest = createHash("sha256").update(Buffer.from(link.link_auth, "base64url")).digest();
+  const digest = hash("sha256", Buffer.from(link.link_auth, "base64url"), "buffer");
   const isValidLink = timingSafeEqual(digest, requestAndOwner?.request.linkAuthSha256 ?? Buffer.alloc(32));
   if (
     requestAndOwner === null ||
@@ -270,7 +272,7 @@ async function requireRequestByLink(
   return {
     request: requestAndOwner.request,
     document: requestAndOwner.request.document,
-    partSize: vendors.require(requestAndOwner.vendorId).partBytes,
+    partSize: vendors.require(requestAndOwner.vendorId).defaultPartBytes,
     vendorId: requestAndOwner.vendorId,
   };
 }

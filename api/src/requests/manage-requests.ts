@@ -8,16 +8,12 @@ import type { z } from "zod";
 
 import type { RequestWriteResponse } from "@relicario/shared/api";
 
-import { withLockedAccount, type AccountRow } from "../accounts/lock-account.ts";
-import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
-import type { ActivityEvent } from "../activity/record-activity.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { requests } from "../db/schema.ts";
 import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, createChangeCall, findRecordedResponse, requireDocument } from "../keyring/apply-change.ts";
-import { readKeyring } from "../keyring/queries.ts";
+import { withDocumentChange } from "../keyring/with-document-change.ts";
 import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
 import type { Services } from "../services/services.ts";
@@ -34,8 +30,8 @@ import {
 type WriteResponse = z.infer<typeof RequestWriteResponse>;
 
 /**
- * @throws Problem `limit_reached`, `id_taken`, `payload_too_large` for more than the vendor takes,
- *   `validation_error` for a time, and those of a keyring change.
+ * @throws Problem `limit_reached`, `id_taken`, `payload_too_large` beyond the vendor's limit,
+ *   `validation_error` for the expiry, and those of a keyring change.
  */
 export function createRequest(
   services: Services,
@@ -43,129 +39,72 @@ export function createRequest(
   { keyring, ...rest }: CreateRequestBody,
   context: RequestContext,
 ): Promise<WriteResponse> {
-  const vendor = services.vendors.require(scope.vendorId);
+  const { maxContentBytes } = services.vendors.require(scope.vendorId);
+  const { accountId } = scope;
   const { request_id: requestId, document, max_size: maxSize } = rest;
-  return withKeyringChange(
-    services,
-    scope,
-    keyring,
-    rest,
-    requestId,
-    context,
-    async (tx) => {
-      if (maxSize > vendor.contentBytes)
-        throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
-      const expiresAt = parseExpiry(rest.expires_at, requestLifetimeDays.maximum, context.now);
-      if ((await countOpenRequests(tx, scope.accountId, context.now)) >= maxOpenRequests)
-        throw new Problem("limit_reached", { members: { limit: maxOpenRequests } });
-      await registerPublicId(tx, { publicId: requestId, kind: "request", accountId: scope.accountId });
-      await tx.insert(requests).values({
-        ...{
-          accountId: scope.accountId,
-          requestId,
-          document,
-          linkAuthSha256: Buffer.from(rest.link_auth_sha256, "base64url"),
-        },
-        ...{ maxSize, notify: rest.notify ?? false, createdAt: context.now, expiresAt },
-      });
-      return document.length;
-    },
-    { kind: "request_made" },
-  );
+  const call = { document: "requests", keyring, rest, ids: { request_id: requestId } } as const;
+  return withDocumentChange(services, scope, call, context, async (tx) => {
+    if (maxSize > maxContentBytes) throw new Problem("payload_too_large", { members: { limit: maxContentBytes } });
+    const expiresAt = parseExpiry(rest.expires_at, requestLifetimeDays.maximum, context.now);
+    if ((await countOpenRequests(tx, accountId, context.now)) >= maxOpenRequests)
+      throw new Problem("limit_reached", { members: { limit: maxOpenRequests } });
+    await registerPublicId(tx, { publicId: requestId, kind: "request", accountId });
+    const linkAuthSha256 = Buffer.from(rest.link_auth_sha256, "base64url");
+    await tx.insert(requests).values({
+      ...{ accountId, requestId, document, linkAuthSha256 },
+      ...{ maxSize, notify: rest.notify ?? false, createdAt: context.now, expiresAt },
+    });
+    return { addedBytes: document.length, event: { kind: "request_made" } };
+  });
 }
 
 /**
- * Revokes a request; drops what came. Whoever is sending an answer learns of it at their next call.
+ * Revokes a request and drops its answer. Unfinished answers fail at their next call.
+ *
  * @throws Problem `not_found`, and those of a keyring change.
  */
 export function dropRequest(
   services: Services,
   scope: AccountScope,
   requestId: string,
-  keyringChange: KeyringChange,
+  keyring: KeyringChange,
   context: RequestContext,
 ): Promise<WriteResponse> {
-  return withKeyringChange(
-    services,
-    scope,
-    keyringChange,
-    { request_id: requestId, drop: true },
-    requestId,
-    context,
-    async (tx) => {
-      const request = await requireRequest(tx, scope, requestId);
-      const isCollected = request.collectedAt !== null;
-      const freedBytes =
-        (await dropAnswerContent(tx, request, context.now)) +
-        (await deleteUnfinishedAnswers(tx, request, context.now)) +
-        (request.document?.length ?? 0);
-      await updateRequest(tx, scope.accountId, requestId, {
-        document: null,
-        ...(isCollected || request.revokedAt !== null ? {} : { revokedAt: context.now }),
-      });
-      return -freedBytes;
-    },
-  );
+  const ids = { request_id: requestId };
+  const call = { document: "requests", keyring, rest: { ...ids, drop: true }, ids } as const;
+  return withDocumentChange(services, scope, call, context, async (tx) => {
+    const request = await requireRequest(tx, scope, requestId);
+    const isCollected = request.collectedAt !== null;
+    const freedBytes =
+      (await dropAnswerContent(tx, request, context.now)) +
+      (await deleteUnfinishedAnswers(tx, request, context.now)) +
+      (request.document?.length ?? 0);
+    await updateRequest(tx, scope.accountId, requestId, {
+      document: null,
+      ...(isCollected || request.revokedAt !== null ? {} : { revokedAt: context.now }),
+    });
+    // revoking a request that nobody answered takes the signing key alone
+    return { addedBytes: -freedBytes, needsAuthor: request.answerId !== null };
+  });
 }
 
-/** @throws Problem `not_found`, `conflict` when nothing came, and those of a keyring change. */
+/** @throws Problem `not_found`, `conflict` without an answer, and those of a keyring change. */
 export function markCollected(
   services: Services,
   scope: AccountScope,
   requestId: string,
-  keyringChange: KeyringChange,
+  keyring: KeyringChange,
   context: RequestContext,
 ): Promise<WriteResponse> {
-  return withKeyringChange(
-    services,
-    scope,
-    keyringChange,
-    { request_id: requestId, state: "collected" },
-    requestId,
-    context,
-    async (tx) => {
-      const request = await requireRequest(tx, scope, requestId);
-      const state = getRequestState(request, context.now);
-      if (state !== "provided" && state !== "collected")
-        throw new Problem("conflict", { detail: "nothing came that could be collected" });
-      if (state === "provided") await updateRequest(tx, scope.accountId, requestId, { collectedAt: context.now });
-      return 0;
-    },
-  );
-}
-
-/**
- * [Note: Keyring changes] for calls about a request. `operation` returns the bytes that are kept
- * more than before.
- */
-function withKeyringChange(
-  services: Services,
-  scope: AccountScope,
-  keyringChange: KeyringChange,
-  rest: Parameters<typeof createChangeCall>[1],
-  requestId: string,
-  context: RequestContext,
-  operation: (tx: Tx, account: AccountRow) => Promise<number>,
-  event?: ActivityEvent,
-): Promise<WriteResponse> {
-  const vendor = services.vendors.require(scope.vendorId);
-  const call = createChangeCall(keyringChange, rest);
-  requireDocument(keyringChange, "requests");
-  const result = { request_id: requestId, state_rev: keyringChange.state_rev };
-  return withLockedAccount(services, scope.accountId, async (tx, account) => {
-    const stored = await readKeyring(tx, scope);
-    if (findRecordedResponse(stored, call) !== null) return result;
-    const rowBytes = await operation(tx, account);
-    const changeBytes = await applyChange(tx, account, stored, call, null, services, context);
-    await chargeStorage(
-      tx,
-      vendor,
-      account,
-      changeBytes + rowBytes,
-      quotaReserveBytes,
-      event === undefined ? undefined : { event, now: context.now },
-    );
-    return result;
+  const ids = { request_id: requestId };
+  const call = { document: "requests", keyring, rest: { ...ids, state: "collected" }, ids } as const;
+  return withDocumentChange(services, scope, call, context, async (tx) => {
+    const request = await requireRequest(tx, scope, requestId);
+    const state = getRequestState(request, context.now);
+    if (state !== "provided" && state !== "collected")
+      throw new Problem("conflict", { detail: "there is no answer to collect" });
+    if (state === "provided") await updateRequest(tx, scope.accountId, requestId, { collectedAt: context.now });
+    return { addedBytes: 0, needsAuthor: true };
   });
 }
 

@@ -6,20 +6,20 @@ export interface AnswerKey {
   readonly answerId: string;
 }
 
-/** No other file can name it, so no other file makes what carries it. */
-const granted = Symbol("granted");
+/** Not exported: only this file can create an {@link AnswerScope}. */
+const scopeBrand = Symbol("granted");
 
 /**
- * Which answer a call may write to. Nobody needs a session for it: it was given to whoever had the
+ * The answer that a call may write, without a session: its token was issued to the holder of the
  * link.
  */
 export interface AnswerScope extends AnswerKey {
-  readonly [granted]: true;
+  readonly [scopeBrand]: true;
 }
 
-/** Null when the token is for another answer than the one in the address. */
+/** Null when the token is for another answer than the one in the path. */
 export function authorizeAnswer(grant: GrantOf<"answer"> | null, answerId: string): AnswerScope | null {
   return grant?.answer === answerId
-    ? { accountId: grant.account, requestId: grant.request, answerId, [granted]: true }
+    ? { accountId: grant.account, requestId: grant.request, answerId, [scopeBrand]: true }
     : null;
 }

@@ -1,12 +1,13 @@
-import type { RequestState } from "@relicario/shared/api";
+import type { PageQuery, RequestState } from "@relicario/shared/api";
 import { and, asc, count, desc, eq, gt, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { whereAfter } from "../db/page.ts";
 import { accounts, answers, requests } from "../db/schema.ts";
 import type { WrittenChange } from "../resource/resource.ts";
-import { discardParts } from "../uploads/queries.ts";
+import { discardParts, getPartSize, readParts } from "../uploads/queries.ts";
 import type { AnswerKey, AnswerScope } from "./policy.ts";
 
 export type RequestRow = typeof requests.$inferSelect;
@@ -22,14 +23,14 @@ export function getRequestState(
   return expiresAt <= now ? "expired" : "awaiting";
 }
 
-const isAwaiting = and(isNull(requests.revokedAt), isNull(requests.providedAt));
+const awaitingCondition = and(isNull(requests.revokedAt), isNull(requests.providedAt));
 
 export async function findRequest(db: Db | Tx, accountId: string, requestId: string): Promise<RequestRow | null> {
-  const [row] = await db.select().from(requests).where(isRequest(accountId, requestId));
+  const [row] = await db.select().from(requests).where(whereRequest(accountId, requestId));
   return row ?? null;
 }
 
-/** With its owner's vendor, and since when the operator keeps that account closed. */
+/** The request with its owner's vendor and lock. */
 export async function findRequestWithOwner(
   db: Db | Tx,
   accountId: string,
@@ -39,33 +40,45 @@ export async function findRequestWithOwner(
     .select({ request: requests, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt })
     .from(requests)
     .innerJoin(accounts, eq(accounts.id, requests.accountId))
-    .where(isRequest(accountId, requestId));
+    .where(whereRequest(accountId, requestId));
   return row ?? null;
 }
 
 /**
- * Newest first, with the bytes of what came; without `ended` those that wait, and those whose
- * answer is there.
+ * Lists requests, newest first, with the size of their answers; returns up to one more than the
+ * limit. Without `includeEnded`, lists only open requests and those whose answer is stored.
  */
 export function listRequests(
-  db: Db,
+  db: Db | Tx,
   { accountId }: AccountScope,
-  { ended: includeEnded, now }: { ended: boolean; now: Date },
+  {
+    includeEnded,
+    now,
+    limit,
+    cursor,
+  }: Pick<PageQuery, "limit" | "cursor"> & { readonly includeEnded: boolean; readonly now: Date },
 ): Promise<{ request: RequestRow; size: number | null }[]> {
-  const isCurrent = sql`(${isAwaiting} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
+  const currentCondition = sql`(${awaitingCondition} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
   return db
     .select({ request: requests, size: answers.size })
     .from(requests)
     .leftJoin(answers, and(eq(answers.accountId, requests.accountId), eq(answers.id, requests.answerId)))
-    .where(and(eq(requests.accountId, accountId), includeEnded ? undefined : isCurrent))
-    .orderBy(desc(requests.createdAt), desc(requests.requestId));
+    .where(
+      and(
+        eq(requests.accountId, accountId),
+        includeEnded ? undefined : currentCondition,
+        whereAfter(requests.createdAt, requests.requestId, cursor),
+      ),
+    )
+    .orderBy(desc(requests.createdAt), desc(requests.requestId))
+    .limit(limit + 1);
 }
 
 export async function countOpenRequests(tx: Tx, accountId: string, now: Date): Promise<number> {
   const [total] = await tx
     .select({ rows: count() })
     .from(requests)
-    .where(and(eq(requests.accountId, accountId), isAwaiting, gt(requests.expiresAt, now)));
+    .where(and(eq(requests.accountId, accountId), awaitingCondition, gt(requests.expiresAt, now)));
   return total?.rows ?? 0;
 }
 
@@ -75,12 +88,12 @@ export async function updateRequest(
   requestId: string,
   values: Partial<typeof requests.$inferInsert>,
 ): Promise<void> {
-  await tx.update(requests).set(values).where(isRequest(accountId, requestId));
+  await tx.update(requests).set(values).where(whereRequest(accountId, requestId));
 }
 
 /**
- * The first finish wins, by this one statement. @returns false when another was first, or the
- * request was revoked.
+ * Makes this the request's answer, in one statement: the first finish wins. @returns false when
+ * another answer was first or the request was revoked
  */
 export async function markProvided(
   tx: Tx,
@@ -88,15 +101,15 @@ export async function markProvided(
   ticket: Buffer,
   now: Date,
 ): Promise<boolean> {
-  const updated = await tx
+  const updatedRows = await tx
     .update(requests)
     .set({ providedAt: now, answerId, ticket })
-    .where(and(isRequest(accountId, requestId), isAwaiting))
+    .where(and(whereRequest(accountId, requestId), awaitingCondition))
     .returning({ requestId: requests.requestId });
-  return updated.length > 0;
+  return updatedRows.length > 0;
 }
 
-/** Null for one that is not there, or over. The one that won is there as long as its content. */
+/** Null for a missing or expired answer. The finished one does not expire. */
 export async function findAnswer(
   db: Db | Tx,
   { accountId, requestId, answerId }: AnswerKey,
@@ -107,7 +120,7 @@ export async function findAnswer(
     .from(answers)
     .where(
       and(
-        isAnswer(accountId, answerId),
+        whereAnswer(accountId, answerId),
         eq(answers.requestId, requestId),
         sql`(${isNull(answers.expiresAt)} or ${gt(answers.expiresAt, now)})`,
       ),
@@ -115,7 +128,7 @@ export async function findAnswer(
   return row ?? null;
 }
 
-/** Those of a request that are not finished, the longest untouched first. */
+/** Unfinished answers of a request, those idle the longest first. */
 export function readUnfinishedAnswers(tx: Tx, accountId: string, requestId: string): Promise<AnswerRow[]> {
   return tx
     .select()
@@ -130,22 +143,23 @@ export async function updateAnswer(
   answerId: string,
   values: Partial<typeof answers.$inferInsert>,
 ): Promise<void> {
-  await db.update(answers).set(values).where(isAnswer(accountId, answerId));
+  await db.update(answers).set(values).where(whereAnswer(accountId, answerId));
 }
 
 /**
- * Removes an answer with its parts; their objects go after the commit. @returns the bytes that
- * became free.
+ * Deletes an answer with its parts; objects are deleted after the commit. @returns the freed bytes
  */
 export async function deleteAnswer(tx: Tx, accountId: string, answerId: string, now: Date): Promise<number> {
-  const deleted = await tx.delete(answers).where(isAnswer(accountId, answerId)).returning({ size: answers.size });
+  const parts = await readParts(tx, { accountId }, answerId);
+  const [answer] = await tx
+    .delete(answers)
+    .where(whereAnswer(accountId, answerId))
+    .returning({ size: answers.size, partSize: answers.partSize });
   await discardParts(tx, accountId, answerId, now);
-  return deleted.reduce((sum, { size }) => sum + size, 0);
+  return answer === undefined ? 0 : parts.reduce((sum, { part }) => sum + getPartSize(answer, part), 0);
 }
 
-/**
- * Answers that others began, of a request that is closed now. @returns the bytes that became free.
- */
+/** Deletes the unfinished answers of a closed request. @returns the freed bytes */
 export async function deleteUnfinishedAnswers(
   tx: Tx,
   { accountId, requestId }: RequestRow,
@@ -158,9 +172,9 @@ export async function deleteUnfinishedAnswers(
 }
 
 /**
- * With a new account key closes all that wait for an answer: they name one that is no more.
+ * Revokes open requests when the account key changes: they name the former key.
  *
- * @returns the bytes that became free.
+ * @returns the freed bytes.
  */
 export async function revokeAtRotation(
   _services: unknown,
@@ -171,7 +185,7 @@ export async function revokeAtRotation(
   const awaitingRequests = await tx
     .select()
     .from(requests)
-    .where(and(eq(requests.accountId, accountId), isAwaiting, gt(requests.expiresAt, now)));
+    .where(and(eq(requests.accountId, accountId), awaitingCondition, gt(requests.expiresAt, now)));
   let freedBytes = 0;
   for (const request of awaitingRequests) {
     await updateRequest(tx, accountId, request.requestId, { document: null, revokedAt: now });
@@ -180,10 +194,7 @@ export async function revokeAtRotation(
   return freedBytes;
 }
 
-/**
- * The content of a request that was answered, its ticket and its document. @returns the bytes that
- * became free.
- */
+/** Drops a request's answer and ticket. @returns the freed bytes */
 export async function dropAnswerContent(
   tx: Tx,
   { accountId, requestId, answerId, ticket }: RequestRow,
@@ -193,7 +204,7 @@ export async function dropAnswerContent(
   return (answerId === null ? 0 : await deleteAnswer(tx, accountId, answerId, now)) + (ticket?.length ?? 0);
 }
 
-const isRequest = (accountId: string, requestId: string): SQL | undefined =>
+const whereRequest = (accountId: string, requestId: string): SQL | undefined =>
   and(eq(requests.accountId, accountId), eq(requests.requestId, requestId));
-const isAnswer = (accountId: string, id: string): SQL | undefined =>
+const whereAnswer = (accountId: string, id: string): SQL | undefined =>
   and(eq(answers.accountId, accountId), eq(answers.id, id));

@@ -86,7 +86,7 @@ const unavailableResponse = {
 };
 
 describe("a request", () => {
-  it("is kept with its keyring change in one, and shown to whoever has the link as often as they look", async () => {
+  it("is stored with its keyring change, and shown to the holder of the link any number of times", async () => {
     const owner = await createOwner();
     const request = buildRequest(owner);
     const firstResponse = await callOk(service, "POST", "/requests", owner.token, { body: request.body });
@@ -110,7 +110,7 @@ describe("a request", () => {
     await checkStoredContents(service, owner);
   });
 
-  it("is refused without the document of requests, before the first secret, and where 20 are open; what is over makes room", async () => {
+  it("is refused without the document of requests, before the first secret, and beyond 20 open requests; ended requests do not count", async () => {
     const { owner, request } = await createOwnerWithRequest();
     expect(
       await service.call("POST", "/requests", owner.token, {
@@ -133,7 +133,7 @@ describe("a request", () => {
     expect((await service.call("POST", "/requests", owner.token, { body: buildRequest(owner).body })).status).toBe(200);
   });
 
-  it("that is unknown, revoked, or asked for with another link is one answer", async () => {
+  it("gives the same response when unknown, revoked, or called with another link's proof", async () => {
     const { owner, request } = await createOwnerWithRequest();
     await changeRequest("DELETE", owner, request.requestId);
     const secondRequest = await createRequest(service, owner);
@@ -154,7 +154,7 @@ describe("a request", () => {
     expect((await listRequests(owner)).map(({ state }) => state).sort()).toEqual(["awaiting", "revoked"]);
   });
 
-  it("has a time of 30 days at most, and takes no new answer after it", async () => {
+  it("expires after 30 days at most, and then takes no new answer", async () => {
     const { owner, request } = await createOwnerWithRequest({ expires_at: formatDaysFromNow(2) });
     expect(
       (
@@ -182,24 +182,27 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  it("comes in parts, in any order, and is the owner's to read as often as they like; a range of it, too", async () => {
+  it("arrives in parts, in any order, and is read by the owner any number of times, also in ranges", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const answer = await startAnswer(service, request, 9 * 1024 ** 2);
     expect(await finishAnswer(service, answer)).toMatchObject({
       status: 409,
       body: { code: "upload_incomplete", missing: [1, 2] },
     });
-    for (const part of [2, 1, 2]) await callOk(service, "POST", answerPath(answer.id), null, await answer.part(part));
+    for (const part of [2, 1, 2])
+      await callOk(service, "POST", answerPath(answer.id), null, await answer.buildPartForm(part));
     expect(AnswerState.parse((await readAnswerState(answer)).body)).toMatchObject({
       answer_id: answer.id,
       parts: 2,
       finished: false,
       received: [{ part: 1 }, { part: 2 }],
     });
-    expect(await finishAnswer(service, answer, { ...answer.finish, content_sha256: "A".repeat(43) })).toMatchObject({
-      status: 422,
-      body: { code: "digest_mismatch" },
-    });
+    expect(await finishAnswer(service, answer, { ...answer.finishBody, content_sha256: "A".repeat(43) })).toMatchObject(
+      {
+        status: 422,
+        body: { code: "digest_mismatch" },
+      },
+    );
     expect(await collectAnswer(owner, request.requestId)).toMatchObject({ status: 404, body: { code: "not_found" } });
     const finishResponse = await finishAnswer(service, answer);
     expect(finishResponse).toMatchObject({ status: 200, body: { provided_at: clock.toISOString() } });
@@ -208,7 +211,7 @@ describe("an answer", () => {
       const { ticket, download: grantedDownload } = CollectAnswerResponse.parse(
         (await collectAnswer(owner, request.requestId)).body,
       );
-      expect([ticket, grantedDownload.size]).toEqual([answer.finish.ticket, answer.content.length]);
+      expect([ticket, grantedDownload.size]).toEqual([answer.finishBody.ticket, answer.content.length]);
       expect((await download(owner, grantedDownload.token)).rawPayload.equals(answer.content)).toBe(true);
       const rangeResponse = await download(owner, grantedDownload.token, { range: "bytes=8388600-8388700" });
       expect([
@@ -221,16 +224,18 @@ describe("an answer", () => {
     expect(await listRequests(owner)).toMatchObject([{ state: "provided" }]);
   });
 
-  it("takes no part and no finish without its token, or with that of another answer", async () => {
+  it("accepts no part and no finishing call without its token, or with another answer's token", async () => {
     const { request } = await createOwnerWithRequest();
-    const [first, secondAnswer] = [await startAnswer(service, request), await startAnswer(service, request)];
+    const [firstAnswer, secondAnswer] = [await startAnswer(service, request), await startAnswer(service, request)];
     for (const headers of [{}, secondAnswer.headers, { "x-answer-token": "x" }]) {
-      expect((await service.call("GET", answerPath(first.id), null, { headers })).status).toBe(404);
-      expect((await service.call("PUT", answerPath(first.id), null, { headers, body: first.finish })).status).toBe(404);
-      const form = await first.part(1);
+      expect((await service.call("GET", answerPath(firstAnswer.id), null, { headers })).status).toBe(404);
+      expect(
+        (await service.call("PUT", answerPath(firstAnswer.id), null, { headers, body: firstAnswer.finishBody })).status,
+      ).toBe(404);
+      const form = await firstAnswer.buildPartForm(1);
       expect(
         (
-          await service.call("POST", answerPath(first.id), null, {
+          await service.call("POST", answerPath(firstAnswer.id), null, {
             ...form,
             headers: { "content-type": form.headers["content-type"] ?? "", ...headers },
           })
@@ -239,7 +244,7 @@ describe("an answer", () => {
     }
   });
 
-  it("that is finished first wins, by one statement; the same finish answers as the first, another gets request_closed", async () => {
+  it("wins when finished first; its repeated finish gets the first response, another answer's gets request_closed", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const competingAnswers = [await startAnswer(service, request), await startAnswer(service, request)] as const;
     for (const answer of competingAnswers) await sendParts(service, answer);
@@ -252,19 +257,19 @@ describe("an answer", () => {
     const winner = codes[0] === 200 ? competingAnswers[0] : competingAnswers[1];
     const loser = winner === competingAnswers[0] ? competingAnswers[1] : competingAnswers[0];
     expect(CollectAnswerResponse.parse((await collectAnswer(owner, request.requestId)).body).ticket).toBe(
-      winner.finish.ticket,
+      winner.finishBody.ticket,
     );
     expect((await finishAnswer(service, winner)).body).toEqual(
       finishResponses.find(({ status }) => status === 200)?.body,
     );
-    expect(await finishAnswer(service, winner, { ...winner.finish, ticket: "AAAA" })).toMatchObject({
+    expect(await finishAnswer(service, winner, { ...winner.finishBody, ticket: "AAAA" })).toMatchObject({
       status: 409,
       body: { code: "request_closed" },
     });
     for (const answer of [
       await finishAnswer(service, loser),
       await readAnswerState(loser),
-      await service.call("POST", answerPath(loser.id), null, await loser.part(1)),
+      await service.call("POST", answerPath(loser.id), null, await loser.buildPartForm(1)),
     ]) {
       expect(answer).toMatchObject({ status: 409, body: { code: "request_closed" } });
     }
@@ -276,26 +281,30 @@ describe("an answer", () => {
     expect(await checkStoredContents(service, owner)).toBe(700 + winner.content.length);
   });
 
-  it("counts against the owner's quota from its start, within the size that was asked for; two at most are under way", async () => {
+  it("is charged to the owner's quota part by part, up to the requested size; two answers may be unfinished", async () => {
     const { owner, request } = await createOwnerWithRequest({ max_size: 10_000 });
     expect(
       await service.call("POST", "/requests/answer", null, {
         body: { request_id: request.requestId, link_auth: request.linkAuth, size: 10_001 },
       }),
     ).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 10_000 } });
-    const first = await startAnswer(service, request, 1_000);
+    const firstAnswer = await startAnswer(service, request, 1_000);
     advanceHours(0.1);
     const secondAnswer = await startAnswer(service, request, 2_000);
-    expect(await checkStoredContents(service, owner)).toBe(700 + 3_000);
+    expect(await checkStoredContents(service, owner)).toBe(700); // a link reserves nothing
     advanceHours(0.1);
-    await sendParts(service, first); // touched later than the second
+    await sendParts(service, firstAnswer); // later than the second
+    expect(await checkStoredContents(service, owner)).toBe(700 + 1_000);
     const thirdAnswer = await startAnswer(service, request, 4_000);
     expect((await readAnswerState(secondAnswer)).status).toBe(404);
-    expect([(await readAnswerState(first)).status, (await readAnswerState(thirdAnswer)).status]).toEqual([200, 200]);
-    expect(await checkStoredContents(service, owner)).toBe(700 + 5_000);
+    expect([(await readAnswerState(firstAnswer)).status, (await readAnswerState(thirdAnswer)).status]).toEqual([
+      200, 200,
+    ]);
+    expect(await checkStoredContents(service, owner)).toBe(700 + 1_000);
     await service.app.services.db.execute(
       sql`update accounts set storage_used = storage_used + 10737418240 where id = ${owner.userId}`,
     );
+    await expect(sendParts(service, thirdAnswer)).rejects.toThrow("quota_exceeded");
     expect(
       await service.call("POST", "/requests/answer", null, {
         body: { request_id: request.requestId, link_auth: request.linkAuth, size: 10 },
@@ -303,7 +312,7 @@ describe("an answer", () => {
     ).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
   });
 
-  it("goes a day after its last part, with its objects; one that was begun before the request expired may be finished after it", async () => {
+  it("is deleted a day after its last part, with its objects; an answer that was started before the request expired may be finished later", async () => {
     const { owner, request } = await createOwnerWithRequest({ expires_at: formatDaysFromNow(1) });
     const [abandonedAnswer, lateAnswer] = [await startAnswer(service, request), await startAnswer(service, request)];
     await sendParts(service, abandonedAnswer);
@@ -337,7 +346,7 @@ describe("an answer", () => {
     expect(await checkStoredContents(service, owner)).toBe(700 + lateAnswer.content.length);
   });
 
-  it("is begun so often an hour, and by whoever has the request's id alone not at all: they use up their own address", async () => {
+  it("is limited per hour; callers who know only the request's id use up only their own limit", async () => {
     const limitedService = await startService(
       { RATE_LIMITS: JSON.stringify({ start_answer: 3, answers_of_request: 2 }) },
       () => clock,
@@ -364,7 +373,7 @@ describe("an answer", () => {
   it.each([
     ["the owner's account is", "locked_at = now()", "locked_at = null"],
     ["the owner's vendor is", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
-  ])("takes no part and no finish while %s closed, and goes on afterwards", async (_, closeSql, reopenSql) => {
+  ])("takes no part and no finish while %s closed, and continues afterwards", async (_, closeSql, reopenSql) => {
     const { owner, request } = await createOwnerWithRequest();
     const { db } = service.app.services;
     const updateAccount = (assignment: string) =>
@@ -377,7 +386,7 @@ describe("an answer", () => {
     await sendParts(service, completeAnswer);
     await updateAccount(closeSql);
     const calls = [
-      service.call("POST", answerPath(startedAnswer.id), null, await startedAnswer.part(1)),
+      service.call("POST", answerPath(startedAnswer.id), null, await startedAnswer.buildPartForm(1)),
       readAnswerState(startedAnswer),
       finishAnswer(service, completeAnswer),
       finishAnswer(service, finishedAnswer),
@@ -396,15 +405,15 @@ describe("an answer", () => {
     expect((await listRequests(owner)).map(({ state }) => state)).toEqual(["provided", "provided"]);
   });
 
-  it("takes no part that was on its way when the owner's account was closed", async () => {
+  it("discards a part under way when the owner's account was locked", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const answer = await startAnswer(service, request);
     const faultInjector = await openFaultInjector(service.database.url);
     try {
       await faultInjector.query("begin");
       await faultInjector.query(`update accounts set locked_at = now() where id = '${owner.userId}'`);
-      const part = service.call("POST", answerPath(answer.id), null, await answer.part(1));
-      await faultInjector.waitForBlocked(1); // all of it came; its row is to be written
+      const part = service.call("POST", answerPath(answer.id), null, await answer.buildPartForm(1));
+      await faultInjector.waitForBlocked(1); // all of it has arrived; only its row is missing
       await faultInjector.query("commit");
       expect(omitRequestId(await part)).toEqual(unavailableResponse);
     } finally {
@@ -412,11 +421,11 @@ describe("an answer", () => {
     }
   });
 
-  it("is no longer taken once its request was revoked", async () => {
+  it("is refused once its request is revoked", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const answer = await startAnswer(service, request);
     expect((await changeRequest("DELETE", owner, request.requestId)).status).toBe(200);
-    expect(await service.call("POST", answerPath(answer.id), null, await answer.part(1))).toMatchObject({
+    expect(await service.call("POST", answerPath(answer.id), null, await answer.buildPartForm(1))).toMatchObject({
       status: 409,
       body: { code: "request_closed" },
     });
@@ -424,8 +433,8 @@ describe("an answer", () => {
   });
 });
 
-describe("what came", () => {
-  it("goes seven days after it was collected; the line stays", async () => {
+describe("a stored answer", () => {
+  it("is dropped seven days after it was collected; the request stays", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const answer = await answerRequest(service, request);
     expect((await changeRequest("PATCH", owner, request.requestId, { state: "collected" })).status).toBe(200);
@@ -445,7 +454,7 @@ describe("what came", () => {
     expect(await checkStoredContents(service, owner)).toBe(700);
   });
 
-  it("stays until it is collected, and goes at once when its owner says so", async () => {
+  it("stays until collected, and can be dropped at once by the request's owner", async () => {
     const { owner, request } = await createOwnerWithRequest();
     await answerRequest(service, request);
     advanceHours(60 * 24);
@@ -460,7 +469,7 @@ describe("what came", () => {
     expect(await checkStoredContents(service, owner)).toBe(700);
   });
 
-  it("cannot be called collected before it came, or by a change without the document", async () => {
+  it("cannot be marked as collected before it arrived, or by a change without the document", async () => {
     const { owner, request } = await createOwnerWithRequest();
     expect(await changeRequest("PATCH", owner, request.requestId, { state: "collected" })).toMatchObject({
       status: 409,
@@ -474,7 +483,7 @@ describe("what came", () => {
     expect((await changeRequest("PATCH", owner, createPublicId(), { state: "collected" })).status).toBe(404);
   });
 
-  it("is told by mail where the owner wanted it, without a word of what it is", async () => {
+  it("is announced by mail if the owner wants it, without its content", async () => {
     const owner = await createOwner();
     await service.app.services.db
       .update(accounts)
@@ -486,8 +495,7 @@ describe("what came", () => {
     ];
     for (const request of [notifyingRequest, silentRequest]) await answerRequest(service, request);
     const mails = (await readMails(service)).filter(
-      ({ to, subject }) =>
-        to === "asked@example.org" && subject === "The secret that you asked for in Relicario has come",
+      ({ to, subject }) => to === "asked@example.org" && subject === "Someone answered your request in Relicario",
     );
     expect(mails).toHaveLength(1);
     expect(mails[0]?.text).not.toContain(notifyingRequest.requestId);

@@ -4,8 +4,10 @@ import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
+import { toPage } from "../db/page.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../language/language.ts";
+import { withStateRev } from "../keyring/with-state-rev.ts";
+import { getRequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { validateAllButBody } from "../uploads/form.ts";
 import { readParts } from "../uploads/queries.ts";
@@ -30,41 +32,48 @@ const answerRoute = "/requests/answer/:answer_id";
 const maxTicketBodyBytes = 128 * 1024;
 
 export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, now } = services;
-  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write], idempotent: true } as const;
-  const answerConfig = { access: "public", rates: [rateLimitRules.answerPart] } as const;
-
-  const createRequestContext = (request: FastifyRequest) => ({ now: now(), language: getPreferredLanguage(request) });
+  const { concurrency, db, now } = services;
+  const writeConfig = { access: "signed_in", rateLimits: [rateLimitRules.write], idempotent: true } as const;
+  const answerConfig = { access: "public", rateLimits: [rateLimitRules.answerPart] } as const;
 
   app.post(
     "/requests",
     {
       schema: requestSchemas.create,
       bodyLimit: maxJsonBodyBytes,
-      config: { ...writeConfig, rates: [rateLimitRules.write, rateLimitRules.createRequest] },
+      config: { ...writeConfig, rateLimits: [rateLimitRules.write, rateLimitRules.createRequest] },
     },
-    (request) => createRequest(services, requireActor(request), request.body, createRequestContext(request)),
+    (request) => createRequest(services, requireActor(request), request.body, getRequestContext(request, now())),
   );
 
   app.get("/requests", { schema: requestSchemas.list, config: { access: "signed_in" } }, async (request) => {
-    const at = now();
-    const rows = await listRequests(db, requireActor(request), {
-      ended: request.query.get_expired,
-      now: at,
+    const { get_expired: includeEnded, limit, cursor } = request.query;
+    const scope = requireActor(request);
+    const options = { includeEnded, limit, cursor, now: now() };
+    return concurrency.runListReadExclusive(scope.accountId, async () => {
+      const { page, stateRev } = await withStateRev(db, scope, (tx) => listRequests(tx, scope, options));
+      const { rows, nextCursor } = toPage(page, limit, (row) => ({
+        at: row.request.createdAt,
+        id: row.request.requestId,
+      }));
+      return {
+        requests: rows.map((row) => presentRequest(row.request, row.size, options.now)),
+        next_cursor: nextCursor,
+        state_rev: stateRev,
+      };
     });
-    return { requests: rows.map((row) => presentRequest(row.request, row.size, at)) };
   });
 
   app.patch(
     "/requests/:request_id",
-    { schema: requestSchemas.collected, bodyLimit: maxJsonBodyBytes, config: writeConfig },
+    { schema: requestSchemas.markCollected, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
       markCollected(
         services,
         requireActor(request),
         request.params.request_id,
         request.body.keyring,
-        createRequestContext(request),
+        getRequestContext(request, now()),
       ),
   );
 
@@ -77,35 +86,38 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
         requireActor(request),
         request.params.request_id,
         request.body.keyring,
-        createRequestContext(request),
+        getRequestContext(request, now()),
       ),
   );
 
   app.post(
     "/requests/collect",
-    { schema: requestSchemas.collect, config: { access: "signed_in", idempotent: true } },
+    { schema: requestSchemas.collectAnswer, config: { access: "signed_in", idempotent: true } },
     (request) => collectAnswer(services, requireActor(request), request.body.request_id),
   );
 
   app.post(
     "/requests/get",
-    { schema: requestSchemas.get, config: { access: "public", rates: [rateLimitRules.visit], idempotent: true } },
+    {
+      schema: requestSchemas.readOffer,
+      config: { access: "public", rateLimits: [rateLimitRules.visit], idempotent: true },
+    },
     (request) => readRequestOffer(services, request.body),
   );
 
   app.post(
     "/requests/answer",
-    { schema: requestSchemas.start, config: { access: "public", rates: [rateLimitRules.startAnswer] } },
+    { schema: requestSchemas.startAnswer, config: { access: "public", rateLimits: [rateLimitRules.startAnswer] } },
     (request) => startAnswer(services, request.body),
   );
 
-  // Forms are read by the handler: a part as it arrives, never whole.
+  // The handler reads the form: a part is streamed, never buffered.
   await app.register(multipart, { throwFileSizeLimit: false });
   app.post(
     answerRoute,
     {
-      schema: requestSchemas.part,
-      validatorCompiler: validateAllButBody(requestSchemas.part.params),
+      schema: requestSchemas.receivePart,
+      validatorCompiler: validateAllButBody(requestSchemas.receivePart.params),
       config: { ...answerConfig, bodyTimeoutSeconds: partTimeoutSeconds },
     },
     async (request) =>
@@ -116,14 +128,18 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       ),
   );
 
-  app.get(answerRoute, { schema: requestSchemas.state, config: answerConfig }, async (request) => {
+  app.get(answerRoute, { schema: requestSchemas.readAnswerState, config: answerConfig }, async (request) => {
     const scope = await authorizeAnswerCall(request, request.params.answer_id);
     return presentAnswer(await requireAnswer(services, db, scope), await readParts(db, scope, scope.answerId), now());
   });
 
   app.put(
     answerRoute,
-    { schema: requestSchemas.finish, bodyLimit: maxTicketBodyBytes, config: { ...answerConfig, idempotent: true } },
+    {
+      schema: requestSchemas.finishAnswer,
+      bodyLimit: maxTicketBodyBytes,
+      config: { ...answerConfig, idempotent: true },
+    },
     async (request) =>
       finishAnswer(services, await authorizeAnswerCall(request, request.params.answer_id), request.body),
   );

@@ -28,52 +28,55 @@ const answerParams = z.strictObject({ answer_id: Id });
 
 export const requestSchemas = {
   create: {
-    summary: "Asks somebody for a secret",
+    summary: "Creates a request for a secret",
     body: CreateRequestBody,
     response: buildResponseSchemas(RequestWriteResponse),
   },
   list: {
-    summary: "What this account asked for; with get_expired what is over, too",
+    summary: "The account's requests; with get_expired also ended ones",
     querystring: ShareListQuery,
     response: buildResponseSchemas(RequestList),
   },
   drop: {
-    summary: "Ends a request, or drops what came and was collected",
+    summary: "Revokes a request, or drops its collected answer",
     params,
     body: DropRequestBody,
     response: buildResponseSchemas(RequestWriteResponse),
   },
-  collected: {
-    summary: "Says that an answer was collected: its content goes 7 days later",
+  markCollected: {
+    summary: "Marks an answer as collected: its content is dropped 7 days later",
     params,
     body: MarkCollectedBody,
     response: buildResponseSchemas(RequestWriteResponse),
   },
-  collect: {
-    summary: "Ticket and download of what came; only reads",
+  collectAnswer: {
+    summary: "Ticket and download of the answer; read-only",
     body: CollectAnswerBody,
     response: buildResponseSchemas(CollectAnswerResponse),
   },
-  get: {
-    summary: "What is asked for, for whoever has the link; costs nothing",
+  readOffer: {
+    summary: "The request, for the holder of its link; changes nothing",
     body: GetRequestBody,
     response: buildResponseSchemas(RequestOffer),
   },
-  start: { summary: "Begins an answer", body: StartAnswerBody, response: buildResponseSchemas(StartAnswerResponse) },
-  part: {
-    summary:
-      "One part of an answer: the fields part and sha256, then the file data; the same one again is the same as once",
+  startAnswer: {
+    summary: "Starts an answer",
+    body: StartAnswerBody,
+    response: buildResponseSchemas(StartAnswerResponse),
+  },
+  receivePart: {
+    summary: "One part of an answer: the fields part and sha256, then the file data; idempotent",
     consumes: ["multipart/form-data"],
     params: answerParams,
     body: PartFields.extend({ data: z.string().meta({ format: "binary" }) }),
     response: buildResponseSchemas(ReceivedPart),
   },
-  state: {
-    summary: "Which parts of an answer are there",
+  readAnswerState: {
+    summary: "Received parts of an answer",
     params: answerParams,
     response: buildResponseSchemas(AnswerState),
   },
-  finish: {
+  finishAnswer: {
     summary: "Answers the request with all parts; the first finish wins",
     params: answerParams,
     body: FinishAnswerBody,

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import type { Actor } from "../auth/actor.ts";
 import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import type { Tx } from "../db/database.ts";
@@ -24,75 +24,84 @@ import { endAccountReset, findAccountReset } from "./queries.ts";
 import { getResetState } from "./reset-state.ts";
 
 /**
- * [Note: Account reset] The keyring change after the wait, in its one transaction:
+ * [Note: Account reset] The keyring change after the waiting time, in one transaction:
  *
- * 1. The sign-in is fresh, the change follows the state that is there, and the reset was asked for,
- *    waited for, not objected to.
- * 2. The change is checked and written: every opener of before goes, kept for 30 days as any former
- *    one.
- * 3. Secrets are archived: their ids count as gone for good, their versions and objects stay for
- *    30 days (collector.ts).
- * 4. Shares end, requests are revoked: what opened them is lost.
+ * 1. Checks that the sign-in is fresh, that the change follows the stored state, and that the reset
+ *    was requested, has waited and was not objected to.
+ * 2. Checks and writes the change, which removes every earlier opener from the keyring. A copy of
+ *    each stays in `keyring_former` for 30 days.
+ * 3. Archives secrets: their ids count as purged, their versions and objects stay for 30 days
+ *    (delete-expired.ts).
+ * 4. Ends shares and revokes requests: their keys are lost.
  *
- * @returns the bytes that are kept more than before.
+ * @returns the added bytes.
  * @throws Problem `login_required`, `state_conflict`, `conflict`, `keyring_change_invalid`.
  */
 export async function completeAccountReset(
   tx: Tx,
   actor: Actor,
-  stored: KeyringRow,
+  storedKeyring: KeyringRow,
   call: ChangeCall,
-  services: Pick<Services, "mailer" | "recordBox">,
+  services: Pick<Services, "identityProvider" | "mailer" | "recordBox">,
   context: RequestContext,
 ): Promise<number> {
   const { change } = call;
   const { now } = context;
-  const scope = requireFreshSignIn(actor, now);
-  if (change.state_rev !== stored.stateRev + 1) throw createStateConflict(stored);
+  const scope = await requireFreshSignIn(actor, services, now);
+  if (change.state_rev !== storedKeyring.stateRev + 1) throw createStateConflict(storedKeyring);
   const accountReset = await findAccountReset(tx, scope);
   if (accountReset === null || getResetState(accountReset, now) !== "ready")
-    throw new Problem("conflict", { detail: "the account is not to be started anew, or not yet" });
-  checkAccountReset(scope.accountId, stored, change);
+    throw new Problem("conflict", { detail: "the account reset is not ready" });
+  checkAccountReset(scope.accountId, storedKeyring, change);
   const changeRecord = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: null, version: null };
-  const addedBytes = await writeChange(tx, scope.accountId, stored, change, changeRecord, services.recordBox, now);
-  if (change.requests === undefined) await dropRequestsDocument(tx, stored, scope.accountId, change.state_rev, now);
+  const addedBytes = await writeChange(
+    tx,
+    scope.accountId,
+    storedKeyring,
+    change,
+    changeRecord,
+    services.recordBox,
+    now,
+  );
+  if (change.requests === undefined)
+    await dropRequestsDocument(tx, storedKeyring, scope.accountId, change.state_rev, now);
   await archiveSecrets(tx, scope.accountId, now);
   const freedBytes = await endAllShares(tx, scope.accountId, now);
   await tx
     .update(requests)
     .set({ revokedAt: now })
     .where(and(eq(requests.accountId, scope.accountId), isNull(requests.revokedAt)));
-  await tx.update(accounts).set({ rehearsalDueAt: null }).where(eq(accounts.id, scope.accountId));
+  await tx.update(accounts).set({ copyCheckDueAt: null }).where(eq(accounts.id, scope.accountId));
   await endAccountReset(tx, scope, "begun", services, context);
   return addedBytes - freedBytes;
 }
 
 /**
- * Nobody can open it any more; it is kept as a former one, and its bytes go on counting until that
- * goes.
+ * Moves the sealed document of requests, which no key can open any more, to `keyring_former`. Its
+ * bytes count towards the account's storage until the former part is deleted.
  */
 async function dropRequestsDocument(
   tx: Tx,
-  stored: KeyringRow,
+  storedKeyring: KeyringRow,
   accountId: string,
   stateRev: number,
   endedAt: Date,
 ): Promise<void> {
-  if (stored.requests === null) return;
+  if (storedKeyring.requests === null) return;
   await tx
     .insert(formerKeyringParts)
-    .values({ accountId, stateRev, part: "requests", partId: "", value: Buffer.from(stored.requests), endedAt });
+    .values({ accountId, stateRev, part: "requests", partId: "", value: Buffer.from(storedKeyring.requests), endedAt });
   await tx.update(keyrings).set({ requests: null }).where(eq(keyrings.accountId, accountId));
 }
 
 async function archiveSecrets(tx: Tx, accountId: string, now: Date): Promise<void> {
   const { id, version, label, deletedAt } = secrets;
-  const belongsToAccount = eq(secrets.accountId, accountId);
-  const change = await incrementChangeCounter(tx, accountId);
+  const accountCondition = eq(secrets.accountId, accountId);
+  const changeNumber = await incrementChangeCounter(tx, accountId);
   const purgedRows = tx
-    .select({ accountId: secrets.accountId, id, change: sql<number>`${change}::bigint`.as("change") })
+    .select({ accountId: secrets.accountId, id, changeNumber: sql<number>`${changeNumber}::bigint`.as("change") })
     .from(secrets)
-    .where(belongsToAccount);
+    .where(accountCondition);
   const archivedRows = tx
     .select({
       accountId: secrets.accountId,
@@ -100,11 +109,11 @@ async function archiveSecrets(tx: Tx, accountId: string, now: Date): Promise<voi
       version,
       label,
       deletedAt,
-      setAsideAt: sql<Date>`${now.toISOString()}::timestamptz`.as("set_aside_at"),
+      archivedAt: sql<Date>`${now.toISOString()}::timestamptz`.as("set_aside_at"),
     })
     .from(secrets)
-    .where(belongsToAccount);
+    .where(accountCondition);
   await tx.insert(purgedSecrets).select(purgedRows);
   await tx.insert(archivedSecrets).select(archivedRows);
-  await tx.delete(secrets).where(belongsToAccount);
+  await tx.delete(secrets).where(accountCondition);
 }

@@ -4,7 +4,7 @@ import { getResetState, type AccountResetRow } from "./reset-state.ts";
 
 const dayMilliseconds = 86_400_000;
 
-/** @param row the newest one of the account. */
+/** @param row the newest one of the account */
 export function presentAccountReset(row: AccountResetRow | null, now: Date): AccountReset {
   const state = row === null ? "none" : getResetState(row, now);
   if (row === null || state === "none")

@@ -12,7 +12,7 @@ import type { RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { getResetState, type AccountResetRow } from "./reset-state.ts";
 
-/** The one that was asked for last; null when nobody did, or it ended long ago. */
+/** The latest reset; null without one, or when it ended long ago. */
 export async function findAccountReset(db: Db | Tx, { accountId }: AccountScope): Promise<AccountResetRow | null> {
   const [row] = await db
     .select()
@@ -24,8 +24,8 @@ export async function findAccountReset(db: Db | Tx, { accountId }: AccountScope)
 }
 
 /**
- * Asks once: one that waits, or is ready, stays as it is. @throws Problem `no_keyring` where there
- * is nothing to lose.
+ * Idempotent: a waiting or ready reset stays as it is. @throws Problem `no_keyring` when there is
+ * nothing to reset
  */
 export async function requestAccountReset(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function requestAccountReset(
   const lastReset = await findAccountReset(tx, scope);
   const { now } = context;
   if (lastReset !== null && ["waiting", "ready"].includes(getResetState(lastReset, now))) return;
-  await tx.delete(accountResets).where(isPending(scope)); // lapsed
+  await tx.delete(accountResets).where(wherePending(scope)); // lapsed
   await tx.insert(accountResets).values({
     accountId: scope.accountId,
     id: uuidv7({ msecs: now.getTime() }),
@@ -48,24 +48,24 @@ export async function requestAccountReset(
   await recordActivity(tx, scope.accountId, [{ kind: "anew_asked" }], now);
 }
 
-/** Ends one that waits or is ready. What ended before stays as it ended. */
+/** Ends a waiting or ready reset. Idempotent: one that ended keeps its outcome. */
 export async function endAccountReset(
   tx: Tx,
   scope: AccountScope,
-  ending: EndAccountResetQuery["reason"] | "begun",
+  outcome: EndAccountResetQuery["reason"] | "begun",
   { mailer }: Pick<Services, "mailer">,
   context: RequestContext,
 ): Promise<void> {
-  const ended = await tx
+  const updatedRows = await tx
     .update(accountResets)
-    .set({ endedAt: context.now, ending })
-    .where(isPending(scope))
+    .set({ endedAt: context.now, outcome })
+    .where(wherePending(scope))
     .returning({ id: accountResets.id });
-  if (ended.length === 0) return;
-  const kind = ending === "begun" ? "anew_begun" : "anew_ended";
+  if (updatedRows.length === 0) return;
+  const kind = outcome === "begun" ? "anew_begun" : "anew_ended";
   await mailer.queue(tx, scope.accountId, kind, context);
   await recordActivity(tx, scope.accountId, [{ kind }], context.now);
 }
 
-const isPending = ({ accountId }: AccountScope) =>
+const wherePending = ({ accountId }: AccountScope) =>
   and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt));

@@ -29,7 +29,7 @@ import {
   confirmChange,
   createPerson,
   computeDigest,
-  signDocument,
+  signChange,
   type Person,
 } from "../testing/person.ts";
 import { createRequest, createShare } from "../testing/sharing.ts";
@@ -47,23 +47,23 @@ const advanceDays = (count: number): void => {
   clock = new Date(clock.getTime() + count * 86_400_000);
 };
 
-/** A session of the same account whose sign-in is so old by the service's clock. */
+/** A session of the same account with a sign-in of that age by the service's clock. */
 const createSession = async (person: Person, authTime: Date | null): Promise<string> => {
   const claims = { auth_time: authTime === null ? undefined : Math.floor(authTime.getTime() / 1_000) };
-  const token = await service.issuer.accessToken(person.subject, claims);
+  const token = await service.issuer.createAccessToken(person.subject, claims);
   return String(
     (await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } })).body["token"],
   );
 };
 const subtractSeconds = (seconds: number): Date => new Date(clock.getTime() - seconds * 1_000);
 
-/** Somebody with a secret, a verified address, and a session that is not fresh. */
+/** A person with a secret, a verified address, and a session with an old sign-in. */
 const createPersonWithSecret = async (): Promise<{ person: Person; secretId: string; oldSession: string }> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   confirmChange(person, body.keyring);
-  // what the secret's keyring change says goes nowhere: there is no address yet
+  // sends the mail of the secret's keyring change before there is an address
   await service.app.services.mailer.deliver();
   await service.app.services.db
     .update(accounts)
@@ -81,9 +81,7 @@ const readMailSubjects = async (): Promise<string[]> => {
   return (await readMails(service)).map(({ subject }) => subject);
 };
 
-/**
- * The same account on a device that made another account key, and the change that begins with it.
- */
+/** The account on a device with a new account key, and its reset change. */
 const buildReset = (
   person: Person,
   overrides: Readonly<Record<string, unknown>> = {},
@@ -109,7 +107,7 @@ const buildReset = (
     image_records: { set: [buildImageRecord(imageId)], remove: [person.imageId] },
     ...overrides,
   };
-  return { freshSigner, change: signDocument("put", change as never, privateKey) };
+  return { freshSigner, change: signChange(change, freshSigner) };
 };
 const completeReset = async (person: Person, change: KeyringChange, token?: string): Promise<TestResponse> =>
   service.call("PUT", "/user/keyring", token ?? (await createSession(person, clock)), { body: change });
@@ -118,8 +116,8 @@ const readAccount = async (person: Person): Promise<unknown> => [
   (await service.call("GET", "/secrets/store", person.token)).body,
 ];
 
-describe("asking to start anew", () => {
-  it("takes a sign-in less than 5 minutes old; one whose time is not said is old", async () => {
+describe("requesting an account reset", () => {
+  it("needs a sign-in less than 5 minutes old; an unknown time counts as old", async () => {
     const { person, oldSession } = await createPersonWithSecret();
     for (const token of [
       oldSession,
@@ -137,7 +135,7 @@ describe("asking to start anew", () => {
     ).toBe(200);
   });
 
-  it("waits 7 days, says so by mail with the way to object, and is asked once", async () => {
+  it("waits 7 days, sends a mail with the way to object, and is idempotent", async () => {
     const { person } = await createPersonWithSecret();
     const firstResponse = await requestReset(person);
     const readyAt = new Date(clock.getTime() + accountResetWaitDays * 86_400_000).toISOString();
@@ -157,11 +155,11 @@ describe("asking to start anew", () => {
     });
   });
 
-  it("has nothing to lose where nothing is kept", async () => {
+  it("is refused without a keyring", async () => {
     expect(await requestReset(await service.signIn())).toMatchObject({ status: 404, body: { code: "no_keyring" } });
   });
 
-  it("lapses when it was ready for 30 days, and can be asked for again", async () => {
+  it("lapses 30 days after it was ready, and can be requested again", async () => {
     const { person } = await createPersonWithSecret();
     await requestReset(person);
     advanceDays(accountResetWaitDays + accountResetLapseDays);
@@ -175,7 +173,7 @@ describe("asking to start anew", () => {
 });
 
 describe("objecting", () => {
-  it("ends it for good by any session of the account, however old its sign-in, while it waits or is ready", async () => {
+  it("ends the reset for good, from any session of the account, while it waits or is ready", async () => {
     const { person, oldSession } = await createPersonWithSecret();
     for (const waitDays of [0, accountResetWaitDays]) {
       await requestReset(person);
@@ -198,7 +196,7 @@ describe("objecting", () => {
     ).toHaveLength(2);
   });
 
-  it("is nothing that another account can do", async () => {
+  it("is impossible for another account", async () => {
     const { person } = await createPersonWithSecret();
     const { oldSession } = await createPersonWithSecret();
     await requestReset(person);
@@ -208,7 +206,7 @@ describe("objecting", () => {
     expect(await readResetState(person)).toBe("waiting");
   });
 
-  it("comes too late after it was begun", async () => {
+  it("has no effect after the reset", async () => {
     const { person } = await createPersonWithSecret();
     await requestReset(person);
     advanceDays(accountResetWaitDays);
@@ -219,8 +217,8 @@ describe("objecting", () => {
   });
 });
 
-describe("beginning anew", () => {
-  it("is refused before its time, without having been asked for, and by a sign-in that is not fresh; nothing changes", async () => {
+describe("the account reset", () => {
+  it("is refused before its time, without a request, and with an old sign-in; nothing changes", async () => {
     const { person, oldSession } = await createPersonWithSecret();
     const accountBefore = await readAccount(person);
     const { change } = buildReset(person);
@@ -236,12 +234,12 @@ describe("beginning anew", () => {
     expect(await readAccount(person)).toEqual(accountBefore);
   });
 
-  it("refuses a change that does not follow, does not speak for itself, or keeps something of before", async () => {
+  it("refuses a change that does not follow the stored state, is not self-signed, or keeps a former part", async () => {
     const { person } = await createPersonWithSecret();
     const otherUser = await service.signIn();
     await requestReset(person);
     advanceDays(accountResetWaitDays);
-    const before = await readAccount(person);
+    const accountBefore = await readAccount(person);
     const stranger = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
     const ownerHeader = { user_id: person.userId, key_epoch: 2 };
     const invalidChanges: [KeyringChange, number][] = [
@@ -265,22 +263,21 @@ describe("beginning anew", () => {
       [buildReset(person, { purge: [uuidv7()] }).change, 422],
       [buildReset(person, { book: undefined }).change, 422],
       [buildReset(person, { state_rev: person.stateRev + 2 }).change, 409],
-      // The same key again is a change of the old account, which does not take a statement this
-      // way.
+      // The same key again is a change of the old account, which cannot bring a statement.
       [buildChange(person, { key_statement: buildStatement(person) }), 422],
     ];
     for (const [change, expectedStatus] of invalidChanges)
       expect((await completeReset(person, change)).status).toBe(expectedStatus);
-    expect(await readAccount(person)).toEqual(before);
+    expect(await readAccount(person)).toEqual(accountBefore);
     expect((await completeReset(person, buildReset(person).change)).status).toBe(200);
   });
 
-  it("shows an empty account under the new key, answers the same change as before, and says it was done", async () => {
+  it("shows an empty account under the new key, gives a repeated change the first response, and reports completion", async () => {
     const { person, secretId } = await createPersonWithSecret();
     await requestReset(person);
     advanceDays(accountResetWaitDays);
     const { change } = buildReset(person);
-    const { body: before } = await service.call("GET", "/secrets/store", person.token);
+    const { body: listBefore } = await service.call("GET", "/secrets/store", person.token);
     for (let time = 0; time < 2; time++)
       expect(await completeReset(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
     expect((await service.call("GET", "/user/keyring?states_since=1", person.token)).body).toMatchObject({
@@ -293,7 +290,11 @@ describe("beginning anew", () => {
       total: 0,
       state_rev: 2,
     });
-    const changedPage = await service.call("GET", `/secrets/store?since=${String(before["changes"])}`, person.token);
+    const changedPage = await service.call(
+      "GET",
+      `/secrets/store?since=${String(listBefore["changes"])}`,
+      person.token,
+    );
     expect(changedPage.body).toMatchObject({ secrets: [], total: 0, purged: [secretId] });
     expect(
       (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } }))
@@ -310,7 +311,7 @@ describe("beginning anew", () => {
     expect(await readMailSubjects()).toContain("Your Relicario account was reset");
   });
 
-  it("takes changes by the new key from then on, and none by the old one", async () => {
+  it("accepts changes by the new key from then on, and none by the old one", async () => {
     const { person } = await createPersonWithSecret();
     await requestReset(person);
     advanceDays(accountResetWaitDays);
@@ -333,12 +334,12 @@ describe("beginning anew", () => {
     expect((await storeSecret(freshSigner)).status).toBe(200);
   });
 
-  it("ends shares and revokes requests of before", async () => {
+  it("ends former shares and revokes former requests", async () => {
     const { person, secretId } = await createPersonWithSecret();
     const link = await createShare(service, person, secretId);
     const request = await createRequest(service, person);
     await requestReset(person);
-    advanceDays(accountResetWaitDays - 0.5); // both still run
+    advanceDays(accountResetWaitDays - 0.5); // neither has expired
     advanceDays(0.5);
     expect((await completeReset(person, buildReset(person).change)).status).toBe(200);
     expect(await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).toMatchObject({
@@ -357,7 +358,7 @@ describe("beginning anew", () => {
     expect(formerParts.map(({ part }) => part).sort()).toEqual(["book", "image_record", "requests", "shares", "slot"]);
   });
 
-  it("keeps what was there for 30 days, then drops it with its bytes", async () => {
+  it("keeps former data for 30 days, then deletes it with its bytes", async () => {
     const { person } = await createPersonWithSecret();
     await requestReset(person);
     advanceDays(accountResetWaitDays);

@@ -6,12 +6,9 @@ export type AccountResetRow = typeof accountResets.$inferSelect;
 
 const dayMilliseconds = 86_400_000;
 
-/**
- * Where one stands that was asked for. `none`: it was ready for so long that it has to be asked for
- * again.
- */
-export function getResetState({ readyAt, endedAt, ending }: AccountResetRow, now: Date): AccountReset["state"] {
-  if (endedAt !== null) return ending ?? "none";
+/** `none` when the reset was ready for so long that it lapsed. */
+export function getResetState({ readyAt, endedAt, outcome }: AccountResetRow, now: Date): AccountReset["state"] {
+  if (endedAt !== null) return outcome ?? "none";
   if (readyAt > now) return "waiting";
   return now.getTime() - readyAt.getTime() < accountResetLapseDays * dayMilliseconds ? "ready" : "none";
 }

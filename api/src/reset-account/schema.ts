@@ -3,17 +3,16 @@ import { EndAccountResetQuery, AccountReset } from "@relicario/shared/api";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const accountResetSchemas = {
-  get: {
-    summary: "Whether somebody asked to start the account anew, and what came of it",
+  readReset: {
+    summary: "State of the account reset",
     response: buildResponseSchemas(AccountReset),
   },
-  request: {
-    summary:
-      "Asks to start the account anew, with a sign-in less than 5 minutes old; asked already, it is the same one",
+  requestReset: {
+    summary: "Requests an account reset; needs a sign-in within the last 5 minutes; idempotent",
     response: buildResponseSchemas(AccountReset),
   },
-  end: {
-    summary: "Objects to it or calls it off; without effect when it has ended",
+  endReset: {
+    summary: "Objects to the account reset or cancels it; idempotent",
     querystring: EndAccountResetQuery,
     response: buildResponseSchemas(AccountReset),
   },

@@ -6,37 +6,49 @@ import type { Tx } from "../db/database.ts";
 import type { SweepContext } from "./sweep-context.ts";
 
 /**
- * What one folder brings into the service. Those of all folders stand in a list (`resources.ts`);
- * nothing else names them.
+ * What one folder adds to the service. `resources.ts` lists all of them; nothing else refers to
+ * them.
  *
  * `S` is what it needs of `services/services.ts`.
  */
 export interface Resource<S> {
   readonly routes?: FastifyPluginAsyncZod<{ services: S }>;
-  /** What falls due by time, by its name in metrics and log. They run in the order of the list. */
+  /** Periodic jobs, by their name in metrics and log. They run in this order. */
   readonly sweeps?: Readonly<Record<string, (services: S, context: SweepContext) => Promise<unknown>>>;
   /**
-   * Does what a keyring change means for its own rows, in the transaction of the change.
+   * Applies a keyring change to the resource's own rows, in the transaction of the change.
    *
-   * @returns the bytes that became free.
-   * @throws Problem when it does not fit what is there.
+   * @returns the freed bytes.
+   * @throws Problem when the change contradicts these rows.
    */
-  readonly onKeyringChange?: (services: S, tx: Tx, written: WrittenChange) => Promise<number>;
-  /** Ends what shows contents of secrets, before they end. @returns the bytes that became free. */
-  readonly onContentsEnd?: (tx: Tx, accountId: string, ended: EndedContents, now: Date) => Promise<number>;
+  readonly onKeyringChange?: (services: S, tx: Tx, writtenChange: WrittenChange) => Promise<number>;
+  /**
+   * Ends what depends on contents, such as shares, before the contents are removed.
+   *
+   * @returns the freed bytes.
+   */
+  readonly onContentsRemoved?: (
+    tx: Tx,
+    accountId: string,
+    removedContents: RemovedContents,
+    now: Date,
+  ) => Promise<number>;
 }
 
-/** A keyring change that was checked and written. */
+/** A checked and written keyring change. */
 export interface WrittenChange {
   readonly accountId: string;
   readonly vendorId: string;
-  /** Before it; null for the first change. */
+  /** Null for the first change. */
   readonly previousKeyEpoch: number | null;
   readonly change: KeyringChange;
   readonly now: Date;
 }
 
-/** Contents of secrets: these versions, or all; or the pairs of secret and version of a query. */
-export type EndedContents =
+/**
+ * Contents of secrets that are removed: all or some versions of them; or the pairs of secret and
+ * version that a query selects.
+ */
+export type RemovedContents =
   | { readonly secretIds: readonly string[]; readonly versions?: readonly number[] | undefined }
   | { readonly pairs: SQL };

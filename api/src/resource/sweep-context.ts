@@ -1,80 +1,99 @@
-import { and, gt, type ColumnBaseConfig, type SQL } from "drizzle-orm";
+import { and, eq, sql, type ColumnBaseConfig, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 import type { Db } from "../db/database.ts";
 
-/**
- * What the steps of a sweep are given, so that none of them, and nothing of theirs, holds up the
- * others.
- */
+/** Passed to each step of a sweep, so that no step or item stops the others. */
 export interface SweepContext {
   readonly now: Date;
-  /**
-   * Aborted when the process stops, or when another one may have begun to sweep: the rest is due
-   * the next time.
-   */
+  /** Aborted when the process stops or its lock is lost: the rest is due at the next sweep. */
   readonly signal: AbortSignal;
   /**
-   * Does one item. When it fails, that is counted and logged, it stays due, and the next one is
-   * done. @returns whether it was done.
+   * Runs one item; a failure is counted and logged, and the item stays due. @returns whether it
+   * succeeded
    */
   readonly attempt: (item: () => Promise<unknown>) => Promise<boolean>;
 }
 
-const defaultPageSize = 100;
+const pageSize = 100;
 const rowsPerBatch = 1_000;
 
+type KeyColumn = PgColumn<ColumnBaseConfig<"string", string> & { readonly data: string; readonly notNull: true }>;
+
 /**
- * Items by pages in the order of a key, each once: what fails is passed over. `readPage` reads
- * those that come after `last`.
+ * Runs `handleRow` for due rows, paged by key, each once: failed ones are skipped.
+ *
+ * @param key columns of a unique key
  */
-export async function forEachItem<T>(
+export async function forEachDue<K extends string>(
+  db: Db,
   context: SweepContext,
-  readPage: (last: T | null, pageSize: number) => Promise<readonly T[]>,
-  handleItem: (item: T) => Promise<unknown>,
+  key: Readonly<Record<K, KeyColumn>>,
+  dueCondition: SQL | undefined,
+  handleRow: (row: Readonly<Record<K, string>>) => Promise<unknown>,
 ): Promise<void> {
-  for (let last: T | null = null; ;) {
-    const items: readonly T[] = await readPage(last, defaultPageSize);
-    for (const item of items) {
+  const columns = Object.values<KeyColumn>(key);
+  const [firstColumn] = columns as [KeyColumn];
+  for (let lastRow: Readonly<Record<K, string>> | undefined; ;) {
+    const values = lastRow === undefined ? [] : Object.values<string>(lastRow).map((value) => sql`${value}`);
+    const afterLastCondition =
+      lastRow === undefined ? undefined : sql`(${sql.join(columns, sql`, `)}) > (${sql.join(values, sql`, `)})`;
+    const rows = (await db
+      .selectDistinct(key as Readonly<Record<string, KeyColumn>>)
+      .from(firstColumn.table)
+      .where(and(dueCondition, afterLastCondition))
+      .orderBy(...columns)
+      .limit(pageSize)) as Readonly<Record<K, string>>[];
+    for (const row of rows) {
       if (context.signal.aborted) return;
-      await context.attempt(() => handleItem(item));
+      await context.attempt(() => handleRow(row));
     }
-    last = items.at(-1) ?? null;
-    if (items.length < defaultPageSize) return;
+    if (rows.length < pageSize) return;
+    lastRow = rows.at(-1);
   }
 }
 
-/** The column of a table that says whose a row is. */
-type AccountColumn = PgColumn<ColumnBaseConfig<"string", string> & { readonly data: string; readonly notNull: true }>;
-
-/**
- * Accounts that have rows of this table that are due: what is done about them is done at each
- * account.
- */
+/** Runs `handleAccount` for accounts with due rows in this table. */
 export function forEachAccount(
   db: Db,
   context: SweepContext,
-  { accountId, due: isDue }: { readonly accountId: AccountColumn; readonly due: SQL | undefined },
+  { accountId, dueCondition }: { readonly accountId: KeyColumn; readonly dueCondition: SQL | undefined },
   handleAccount: (accountId: string) => Promise<unknown>,
 ): Promise<void> {
-  return forEachItem<{ accountId: string }>(
-    context,
-    (last, pageSize) =>
-      db
-        .selectDistinct({ accountId })
-        .from(accountId.table)
-        .where(and(isDue, last === null ? undefined : gt(accountId, last.accountId)))
-        .orderBy(accountId)
-        .limit(pageSize),
-    (item) => handleAccount(item.accountId),
+  return forEachDue(db, context, { accountId }, dueCondition, (row) => handleAccount(row.accountId));
+}
+
+/** Deletes due rows, account by account. @param key of the table, the account's id first */
+export function deleteDueRows(
+  db: Db,
+  context: SweepContext,
+  [accountId, ...key]: readonly [KeyColumn, ...PgColumn[]],
+  dueCondition: SQL,
+): Promise<void> {
+  const { table } = accountId;
+  const columns = sql.join(key, sql`, `);
+  return forEachAccount(db, context, { accountId, dueCondition }, (dueAccountId) =>
+    deleteInBatches(context, (batchSize) => {
+      const dueInAccountCondition = and(eq(accountId, dueAccountId), dueCondition);
+      const batch = sql`select ${columns} from ${table} where ${dueInAccountCondition} limit ${batchSize}`;
+      return db.delete(table).where(and(dueInAccountCondition, sql`(${columns}) in (${batch})`));
+    }),
   );
 }
 
-/** Deletes what is due, so many rows in each statement that it ends long before its time does. */
-export async function deleteInBatches(
-  { signal }: SweepContext,
+/** Deletes rows in batches that finish well within the statement timeout. */
+export function deleteInBatches(
+  context: SweepContext,
   deleteBatch: (batchSize: number) => PromiseLike<{ readonly rowCount: number | null }>,
 ): Promise<void> {
-  for (let deletedCount = rowsPerBatch; deletedCount === rowsPerBatch && !signal.aborted;)
-    deletedCount = (await deleteBatch(rowsPerBatch)).rowCount ?? 0;
+  return repeatBatches(context, rowsPerBatch, async () => (await deleteBatch(rowsPerBatch)).rowCount ?? 0);
+}
+
+/** Repeats until a batch is not full. @param runBatch returns its number of rows */
+export async function repeatBatches(
+  { signal }: SweepContext,
+  batchSize: number,
+  runBatch: () => Promise<number>,
+): Promise<void> {
+  while ((await runBatch()) === batchSize && !signal.aborted);
 }

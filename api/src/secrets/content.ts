@@ -3,23 +3,23 @@ import { Readable } from "node:stream";
 import { Problem } from "../http/problem.ts";
 import { readVerifiedObject, type StoredObject, type ObjectSource } from "../objects/verified-object.ts";
 
-/** Where a sealed content is: its objects in order, all of `partSize` bytes but the last. */
+/** How a sealed content is split: objects of `partSize` bytes, the last one smaller. */
 export interface ContentLayout {
   readonly size: number;
   readonly partSize: number;
 }
 
-/** Both counted. */
+/** Both inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * The bytes that a `Range` header asks for; null for all of them: without a header, and for ranges
- * that are not one `bytes` range, which a server may pass over (RFC 9110 14.2).
+ * Parses a `Range` header. Returns null for the whole content: without a header, and for anything
+ * but one `bytes` range, which a server may ignore (RFC 9110 14.2).
  *
- * @throws Problem `range_not_satisfiable` when it begins behind the end.
+ * @throws Problem `range_not_satisfiable` when it starts beyond the end.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | null {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
@@ -34,19 +34,21 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return range;
 }
 
-/** Numbers, from 1, of the objects that hold these bytes. */
+/** Numbers, from 1, of the first and last object of a range. */
 export function getObjectNumbers({ partSize }: ContentLayout, { start, end }: ByteRange): { from: number; to: number } {
   return { from: Math.floor(start / partSize) + 1, to: Math.floor(end / partSize) + 1 };
 }
 
-/** Bytes of the object with this number, from 1. */
+/** @param objectNumber from 1 */
 export function getObjectSize({ size, partSize }: ContentLayout, objectNumber: number): number {
   return Math.min(partSize, size - (objectNumber - 1) * partSize);
 }
 
 /**
- * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects
- * and rows]). `objects` are those of {@link getObjectNumbers}. Ends with DamagedObjectError.
+ * Streams a range, object by object, each verified before its last bytes are passed on
+ * (verified-object.ts). Fails with DamagedObjectError.
+ *
+ * @param objects those of {@link getObjectNumbers}
  */
 export function streamContent(
   source: ObjectSource,

@@ -1,7 +1,7 @@
 import { and, eq, exists, getTableColumns, ne, sql } from "drizzle-orm";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { retryOnFault } from "../db/faults.ts";
 import { accounts, secrets } from "../db/schema.ts";
@@ -10,10 +10,9 @@ import type { Services } from "../services/services.ts";
 import { findSecret, writeFavorite, type SecretRow } from "./queries.ts";
 
 /**
- * Sets or takes away a star. The call that people make most often is one statement: it holds the
- * account's row, as every write does, by counting the change on it. Where it finds nothing to
- * change it is looked at again with the account's row held: what the statement saw may have been
- * changed while it waited for the row.
+ * Sets or removes a star. As the most frequent write it is one statement, which locks the account's
+ * row by updating its counter. When the statement changes nothing, the star is checked again with
+ * the row locked: the statement may have waited for a writer that outdated its snapshot.
  *
  * @throws Problem `not_found`
  */
@@ -29,7 +28,7 @@ export function createFavoriteSetter({
     sql.placeholder("secret"),
     sql.placeholder("favorite"),
   ];
-  const isSecret = and(eq(secrets.accountId, accountIdPlaceholder), eq(secrets.id, secretIdPlaceholder));
+  const secretCondition = and(eq(secrets.accountId, accountIdPlaceholder), eq(secrets.id, secretIdPlaceholder));
   const accountUpdate = db.$with("counted").as(
     db
       .update(accounts)
@@ -41,7 +40,7 @@ export function createFavoriteSetter({
             db
               .select({ one: sql`1` })
               .from(secrets)
-              .where(and(isSecret, ne(secrets.favorite, favoritePlaceholder))),
+              .where(and(secretCondition, ne(secrets.favorite, favoritePlaceholder))),
           ),
         ),
       )
@@ -50,16 +49,16 @@ export function createFavoriteSetter({
   const favoriteUpdate = db
     .with(accountUpdate)
     .update(secrets)
-    .set({ favorite: sql`${favoritePlaceholder}`, change: sql`${accountUpdate.changes}` })
+    .set({ favorite: sql`${favoritePlaceholder}`, changeNumber: sql`${accountUpdate.changes}` })
     .from(accountUpdate)
-    .where(and(isSecret, eq(accountUpdate.id, secrets.accountId)))
+    .where(and(secretCondition, eq(accountUpdate.id, secrets.accountId)))
     .returning(getTableColumns(secrets))
     .prepare("set_star");
 
   return async (scope, { secret_db_id: id, favorite: isFavorite }) => {
     const executeUpdate = (): Promise<SecretRow[]> =>
       favoriteUpdate.execute({ account: scope.accountId, secret: id, favorite: isFavorite });
-    const [row] = await concurrency.runExclusive(scope.accountId, () =>
+    const [row] = await concurrency.runWriteExclusive(scope.accountId, () =>
       retryOnFault(executeUpdate, (fault) => fault === "conflict"),
     );
     return (

@@ -1,7 +1,5 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-
 import { maxFormerVersions, SecretContent, SecretVersions, type KeyringChange } from "@relicario/shared/api";
+import { sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import {
@@ -9,6 +7,7 @@ import {
   buildLabel,
   buildSecret,
   confirmChange,
+  signTicket,
   type Person,
   type BuiltSecret,
 } from "../testing/person.ts";
@@ -51,12 +50,9 @@ const putChange = (person: Person, change: KeyringChange): Promise<TestResponse>
   service.call("PUT", "/user/keyring", person.token, { body: change });
 const readContentBytes = (person: Person): Promise<number> => checkStoredContents(service, person);
 const digestB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
-const countObjects = async (person: Person): Promise<number> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
-    (entry) => entry.isFile(),
-  ).length;
+const countObjects = async (person: Person): Promise<number> => (await service.listObjects(person.userId)).length;
 
-/** A secret of the vendor that keeps two former versions, with both of them there. */
+/** A secret with two former versions, the most that its vendor keeps. */
 const createSecretWithFormerVersions = async (): Promise<{ person: Person; id: string; first: BuiltSecret }> => {
   const person = await service.signIn(undefined, "second");
   const first = await storeSecret(person);
@@ -65,8 +61,8 @@ const createSecretWithFormerVersions = async (): Promise<{ person: Person; id: s
   return { person, id, first };
 };
 
-describe("whoever can write, and wants what was there before to be gone", () => {
-  it("presses nothing out by overwriting a secret all day, however old what it replaced", async () => {
+describe("an attacker with write access", () => {
+  it("cannot push out recent versions by overwriting a secret repeatedly", async () => {
     const person = await service.signIn();
     const first = await storeSecret(person);
     const id = first.body.secret_db_id;
@@ -88,14 +84,14 @@ describe("whoever can write, and wants what was there before to be gone", () => 
     expect(await readStoredVersions(person, id)).toHaveLength(maxFormerVersions + 1);
   });
 
-  it("hears so before a large content is sent", async () => {
+  it("is refused before a large content is sent", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     const startUpload = async (base: number) =>
       service.call(
         "POST",
         "/v2/secrets/secret",
         person.token,
-        await buildLargeContent({ id, bytes: 200 }).start({ base_version: String(base) }),
+        await buildLargeContent({ id, bytes: 200 }).buildStartForm({ base_version: String(base) }),
       );
     expect(await startUpload(3)).toMatchObject({ status: 409, body: { code: "too_many_versions", limit: 2 } });
     expect(await startUpload(2)).toMatchObject({ status: 409, body: { code: "version_conflict" } });
@@ -104,7 +100,7 @@ describe("whoever can write, and wants what was there before to be gone", () => 
     expect(await readStoredVersions(person, id)).toEqual([3, 2, 1]); // starting drops nothing
   });
 
-  it("removes no version with a session alone, nor by a change that was altered", async () => {
+  it("cannot remove a version with a session alone, nor with an altered change", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     const signedChange = buildChange(person, { purge_versions: [{ secret_db_id: id, versions: [1] }] });
     const alteredChange = { ...signedChange, purge_versions: [{ secret_db_id: id, versions: [2] }] };
@@ -123,7 +119,7 @@ describe("whoever can write, and wants what was there before to be gone", () => 
 });
 
 describe("former versions", () => {
-  it("give way, the oldest first, once they were replaced 30 days ago", async () => {
+  it("are dropped, the oldest first, once they were replaced 30 days ago", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     advanceDays(29.9);
     const fourthVersion = buildSecret(person, { id, base: 3 });
@@ -143,7 +139,45 @@ describe("former versions", () => {
     expect(await countObjects(person)).toBe(3);
   });
 
-  it("leave their lines for ever: number and digest of the ticket as it was last", async () => {
+  it("are listed in pages, newest first, of which a content brings the first", async () => {
+    const person = await service.signIn();
+    const id = (await storeSecret(person)).body.secret_db_id;
+    await storeSecret(person, { id, base: 1 });
+    const { db } = service.app.services;
+    await db.execute(sql`update secret_versions set version = 251 where secret_id = ${id} and version = 2`);
+    await db.execute(sql`update secrets set version = 251 where id = ${id}`);
+    await db.execute(
+      sql`insert into secret_versions (account_id, secret_id, version, ticket_sha256, size, part_size, content_sha256, created_at, dropped_at)
+          select account_id, secret_id, number, ticket_sha256, size, part_size, content_sha256, created_at, now()
+          from secret_versions, generate_series(2, 250) number where secret_id = ${id} and version = 1`,
+    );
+    const pages: SecretVersions[] = [];
+    for (let cursor: string | null = ""; cursor !== null; cursor = pages.at(-1)?.next_cursor ?? null) {
+      const query = cursor === "" ? "" : `?cursor=${cursor}`;
+      pages.push(
+        SecretVersions.parse((await service.call("GET", `/secrets/store/${id}/versions${query}`, person.token)).body),
+      );
+    }
+    expect(pages.map(({ versions }) => versions.length)).toEqual([100, 100, 51]);
+    expect(pages.flatMap(({ versions }) => versions.map(({ version }) => version))).toEqual(
+      Array.from({ length: 251 }, (_, index) => 251 - index),
+    );
+    expect(pages.map(({ state_rev: stateRev }) => stateRev)).toEqual([2, 2, 2]);
+    expect((await readSecret(person, id, 1)).body).toMatchObject({
+      versions: pages[0]?.versions,
+      next_cursor: pages[0]?.next_cursor,
+    });
+    await storeSecret(person, { id, base: 251 });
+    expect((await service.call("GET", `/secrets/store/${id}/versions?limit=1`, person.token)).body).toMatchObject({
+      versions: [{ version: 252 }],
+      next_cursor: "252",
+      state_rev: 3,
+    });
+    for (const query of ["limit=0", "limit=1001", "cursor=0", "cursor=x"])
+      expect((await service.call("GET", `/secrets/store/${id}/versions?${query}`, person.token)).status).toBe(422);
+  });
+
+  it("keep their rows for ever: number and digest of the last ticket", async () => {
     const person = await service.signIn(undefined, "second");
     const first = await storeSecret(person);
     const id = first.body.secret_db_id;
@@ -156,6 +190,7 @@ describe("former versions", () => {
           base_version: 1,
           label: buildLabel(person, id, 1, 2),
           ticket,
+          ticket_sig: signTicket(person, { secretId: id, version: 1, ticket }),
           keyring,
         })
       ).status,
@@ -179,9 +214,12 @@ describe("former versions", () => {
     expect(await service.call("GET", `/secrets/store/${id}/versions`, stranger.token)).toMatchObject({ status: 404 });
   });
 
-  it("leave their lines when the trash drops every content, for the next label", async () => {
+  it("keep the rows that the next label signs, when the trash drops every content", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     await service.call("DELETE", `/secrets/store/${id}`, person.token);
+    const confirmation = buildChange(person, { trash_confirm: [id] });
+    expect((await putChange(person, confirmation)).status).toBe(200);
+    confirmChange(person, confirmation);
     advanceDays(23.1);
     await service.app.sweep();
     advanceDays(7.1);
@@ -197,30 +235,30 @@ describe("former versions", () => {
     expect(await readContentBytes(person)).toBe(100);
   });
 
-  it("go by a signed change: their bytes are free, their objects too, and there is room again", async () => {
+  it("are purged by a signed change, with their bytes and objects, which makes room again", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     const change = buildChange(person, { purge_versions: [{ secret_db_id: id, versions: [1, 2] }] });
     expect((await putChange(person, change)).status).toBe(200);
-    expect((await putChange(person, change)).status).toBe(200); // once more, byte for byte
+    expect((await putChange(person, change)).status).toBe(200); // a repetition
     confirmChange(person, change);
     expect(await readContentBytes(person)).toBe(100);
     await service.app.sweep();
     expect(await countObjects(person)).toBe(1);
     const repeatedPurge = buildChange(person, { purge_versions: [{ secret_db_id: id, versions: [2] }] });
-    expect((await putChange(person, repeatedPurge)).status).toBe(200); // what went before is no error
+    expect((await putChange(person, repeatedPurge)).status).toBe(200); // a version that is dropped already is ignored
     confirmChange(person, repeatedPurge);
     await storeSecret(person, { id, base: 3 });
     expect(await readStoredVersions(person, id)).toEqual([4, 3]);
     expect(await readContentBytes(person)).toBe(200);
   });
 
-  it("may go with the very version that needs their room", async () => {
+  it("can be purged by the change that stores the new version in their place", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     await storeSecret(person, { id, base: 3, change: { purge_versions: [{ secret_db_id: id, versions: [2] }] } });
     expect(await readStoredVersions(person, id)).toEqual([4, 3, 1]);
   });
 
-  it("are the only ones that go so", async () => {
+  it("are the only versions that a change can purge", async () => {
     const { person, id } = await createSecretWithFormerVersions();
     const otherSecret = await createSecretWithFormerVersions();
     for (const purges of [

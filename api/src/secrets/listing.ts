@@ -9,28 +9,25 @@ import { accounts, keyrings, purgedSecrets, secrets } from "../db/schema.ts";
 import type { RevisionCounters } from "./queries.ts";
 
 export interface ListedPage extends RevisionCounters {
-  /** A JSON list of `StoredSecret`, as the database wrote it. */
+  /** A JSON list of `StoredSecret`, written by the database. */
   readonly rowsJson: string;
   readonly total: number;
   readonly nextCursor: string | null;
-  /** Null without `since`, and when they are too many for an answer. */
+  /** Null without `since`, and when there are too many for one response. */
   readonly purged: readonly string[] | null;
 }
 
 export interface SecretListing {
-  /** What the list's ETag carries. */
-  counters(scope: AccountScope): Promise<RevisionCounters>;
-  /** One page, all of one moment: it is one statement. */
-  page(
+  /** The counters of the list's ETag. */
+  readCounters(scope: AccountScope): Promise<RevisionCounters>;
+  /** Reads a page in one statement, so that all of it is of one moment. */
+  readPage(
     scope: AccountScope,
     query: { limit: number; cursor?: string | undefined; since?: number | undefined },
   ): Promise<ListedPage>;
 }
 
-/**
- * Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row
- * each.
- */
+/** Bytes of labels in a page: a thousand of usual size. A page has at least one row. */
 export const maxPageLabelBytes = 512 * 1024;
 
 const accountIdPlaceholder = sql.placeholder("account");
@@ -39,7 +36,7 @@ export function createListing(db: Db): SecretListing {
   const countersQuery = db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
-    .leftJoin(keyrings, eq(keyrings.accountId, accountIdPlaceholder))
+    .leftJoin(keyrings, eq(keyrings.accountId, accounts.id))
     .where(eq(accounts.id, accountIdPlaceholder))
     .prepare("list_counters");
   const pageQueries = {
@@ -50,12 +47,12 @@ export function createListing(db: Db): SecretListing {
   };
 
   return {
-    async counters({ accountId }) {
+    async readCounters({ accountId }) {
       const [row] = await countersQuery.execute({ account: accountId });
-      if (row === undefined) throw new Error("a session without its account");
+      if (row === undefined) throw new Error("the session's account does not exist");
       return { changes: row.changes, stateRev: row.stateRev ?? 0 };
     },
-    async page({ accountId }, { limit, cursor, since }) {
+    async readPage({ accountId }, { limit, cursor, since }) {
       const pageQuery =
         since === undefined
           ? cursor === undefined
@@ -65,7 +62,7 @@ export function createListing(db: Db): SecretListing {
             ? pageQueries.changed
             : pageQueries.nextChanged;
       const [result] = await pageQuery.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
-      if (result === undefined) throw new Error("a session without its account");
+      if (result === undefined) throw new Error("the session's account does not exist");
       const { changes, stateRev, total, rowsJson, rowCount: rows, fittingCount, lastId, purged } = result;
       return {
         changes,
@@ -80,13 +77,13 @@ export function createListing(db: Db): SecretListing {
 }
 
 /**
- * One line with the account's figures and its page: rows until their labels are more than a page
- * may have, one at least. The rows are written as JSON by the database: mapping the columns of each
- * and writing them here cost more than everything else of the call.
+ * Selects one row with the account's counters and its page: rows until the labels exceed {@link
+ * maxPageLabelBytes}, at least one. The database writes the rows as JSON: mapping and serializing
+ * their columns here would cost more than the rest of the call.
  */
 function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boolean; since?: boolean }) {
-  const { id, version, favorite, label, size, createdAt, updatedAt, deletedAt, droppedAt } = secrets;
-  const belongsToAccount = eq(secrets.accountId, accountIdPlaceholder);
+  const { id, version, favorite, label, size, createdAt, updatedAt, deletedAt, trashConfirmedAt, droppedAt } = secrets;
+  const accountCondition = eq(secrets.accountId, accountIdPlaceholder);
   const idWindow = sql`(order by ${id} rows unbounded preceding)`;
   const page = db.$with("page").as(
     db
@@ -95,17 +92,17 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
         fits: sql<boolean>`row_number() over ${idWindow} <= ${sql.placeholder("limit")} and (row_number() over ${idWindow} = 1 or sum(${octetLength(label)}) over ${idWindow} <= ${sql.raw(String(maxPageLabelBytes))})`.as(
           "fits",
         ),
-        // Joined by hand: json_build_object, and taking its nulls away, cost three times as much.
-        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${buildTimeMember("created_at", createdAt)} || ${buildTimeMember("updated_at", updatedAt)} || ${buildTimeMember("deleted_at", deletedAt)} || ${buildTimeMember("dropped_at", droppedAt)} || '}'`.as(
+        // Concatenated: json_build_object with its nulls stripped costs three times as much.
+        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${buildTimeMember("created_at", createdAt)} || ${buildTimeMember("updated_at", updatedAt)} || ${buildTimeMember("deleted_at", deletedAt)} || ${buildTimeMember("trash_confirmed_at", trashConfirmedAt)} || ${buildTimeMember("dropped_at", droppedAt)} || '}'`.as(
           "row",
         ),
       })
       .from(secrets)
       .where(
         and(
-          belongsToAccount,
+          accountCondition,
           cursor ? gt(id, sql.placeholder("cursor")) : undefined,
-          since ? gt(secrets.change, sql.placeholder("since")) : undefined,
+          since ? gt(secrets.changeNumber, sql.placeholder("since")) : undefined,
         ),
       )
       .orderBy(asc(id))
@@ -129,7 +126,7 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
     .select({
       changes: accounts.changes,
       stateRev: keyrings.stateRev,
-      total: db.$count(secrets, belongsToAccount),
+      total: db.$count(secrets, accountCondition),
       purged: since ? selectPurgedIds(db) : sql<string[] | null>`null::uuid[]`,
       rowsJson: aggregate.rowsJson,
       rowCount: aggregate.rowCount,
@@ -137,23 +134,23 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
       lastId: aggregate.lastId,
     })
     .from(accounts)
-    .leftJoin(keyrings, eq(keyrings.accountId, accountIdPlaceholder))
+    .leftJoin(keyrings, eq(keyrings.accountId, accounts.id))
     .crossJoin(aggregate)
     .where(eq(accounts.id, accountIdPlaceholder))
     .prepare(`list_page${cursor ? "_next" : ""}${since ? "_since" : ""}`);
 }
 
-/** A member with the time as `Date.toISOString` writes it, behind others; nothing for null. */
+/** A JSON member with the time as of `Date.toISOString`, after a comma; nothing for null. */
 function buildTimeMember(name: string, column: PgColumn): SQL {
   return sql`coalesce(${sql.raw(`',"${name}":"'`)} || to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', '')`;
 }
 
 function selectPurgedIds(db: Db): SQL<string[]> {
-  const { accountId, id, change } = purgedSecrets;
+  const { accountId, id, changeNumber } = purgedSecrets;
   const purgedIds = db
     .select({ id })
     .from(purgedSecrets)
-    .where(and(eq(accountId, accountIdPlaceholder), gt(change, sql.placeholder("since"))))
+    .where(and(eq(accountId, accountIdPlaceholder), gt(changeNumber, sql.placeholder("since"))))
     .orderBy(asc(id))
     .limit(maxPurgedIds + 1);
   return sql<string[]>`array(${purgedIds})`;

@@ -1,10 +1,10 @@
 import type { KeyringChange } from "@relicario/shared/api";
-import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import { octetLength } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
-import { grantAccount, type AccountScope } from "../auth/actor.ts";
+import { createAccountScope, type AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -13,28 +13,51 @@ import type { Services } from "../services/services.ts";
 import { deleteVersions, dropVersions, findSecret } from "./queries.ts";
 
 /**
- * Removes what the change names for good. @returns the bytes that became free. @throws Problem
- * `keyring_change_invalid`
+ * Begins the 30 days of confirmed secrets, and removes the secrets and versions that a change
+ * purges.
+ *
+ * @returns the freed bytes
+ * @throws Problem `keyring_change_invalid`
  */
 export async function purgeContents(
-  services: Pick<Services, "onContentsEnd">,
+  services: Pick<Services, "onContentsRemoved">,
   tx: Tx,
   { accountId, vendorId, change, now }: WrittenChange,
 ): Promise<number> {
-  const scope = grantAccount(accountId, vendorId);
+  const scope = createAccountScope(accountId, vendorId);
+  await confirmTrash(tx, scope, change.trash_confirm ?? [], now);
   const freedBytes = await purgeVersions(services, tx, scope, change.purge_versions ?? [], now);
   return freedBytes + (await purgeSecrets(services, tx, scope, change.purge ?? [], now));
 }
 
 /**
- * Removes secrets for good, as the signed change says; their ids are never used again. Their
- * objects go after the commit.
+ * Begins the 30 days after which contents in the trash are dropped. Ignores secrets that are not in
+ * it: a restore is no keyring change, and may come between.
+ */
+async function confirmTrash(tx: Tx, { accountId }: AccountScope, ids: readonly string[], now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  const changeNumber = await incrementChangeCounter(tx, accountId);
+  await tx
+    .update(secrets)
+    .set({ trashConfirmedAt: now, changeNumber })
+    .where(
+      and(
+        eq(secrets.accountId, accountId),
+        inArray(secrets.id, [...ids]),
+        isNotNull(secrets.deletedAt),
+        isNull(secrets.trashConfirmedAt),
+      ),
+    );
+}
+
+/**
+ * Deletes secrets for good; their ids cannot be used again. Objects are deleted after the commit.
  *
- * @returns the bytes that became free.
- * @throws Problem `keyring_change_invalid` when one of them is not in the trash.
+ * @returns the freed bytes.
+ * @throws Problem `keyring_change_invalid` when one is not in the trash.
  */
 async function purgeSecrets(
-  services: Pick<Services, "onContentsEnd">,
+  services: Pick<Services, "onContentsRemoved">,
   tx: Tx,
   scope: AccountScope,
   ids: readonly string[],
@@ -42,11 +65,11 @@ async function purgeSecrets(
 ): Promise<number> {
   if (ids.length === 0) return 0;
   const secretIds = [...ids];
-  const deleted = await tx
+  const deletedRows = await tx
     .delete(secrets)
     .where(and(eq(secrets.accountId, scope.accountId), inArray(secrets.id, secretIds), isNotNull(secrets.deletedAt)))
     .returning({ labelBytes: octetLength(secrets.label) });
-  if (deleted.length !== ids.length)
+  if (deletedRows.length !== ids.length)
     throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
   const freedBytes = await deleteVersions(services, tx, scope, secretIds, now);
   const [singleId] = ids.length === 1 ? ids : [];
@@ -55,20 +78,19 @@ async function purgeSecrets(
     count: ids.length,
     ...(singleId === undefined ? {} : { secretId: singleId }),
   };
-  const change = await incrementChangeCounter(tx, scope.accountId, { event, now });
-  await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: scope.accountId, id, change })));
-  return freedBytes + deleted.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
+  const changeNumber = await incrementChangeCounter(tx, scope.accountId, { event, now });
+  await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: scope.accountId, id, changeNumber })));
+  return freedBytes + deletedRows.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
 }
 
 /**
- * Drops former versions, as the signed change says; one that went before is no error. Their lines
- * stay.
+ * Drops former versions; ignores dropped ones. Their rows stay.
  *
- * @returns the bytes that became free.
- * @throws Problem `keyring_change_invalid` for a present version, or one that never was.
+ * @returns the freed bytes.
+ * @throws Problem `keyring_change_invalid` for a current or unknown version.
  */
 async function purgeVersions(
-  services: Pick<Services, "onContentsEnd">,
+  services: Pick<Services, "onContentsRemoved">,
   tx: Tx,
   scope: AccountScope,
   purges: NonNullable<KeyringChange["purge_versions"]>,

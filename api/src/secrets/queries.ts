@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
-import { formerVersionRetentionDays } from "@relicario/shared/api";
-import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull } from "drizzle-orm";
+import { formerVersionRetentionDays, type VersionQuery } from "@relicario/shared/api";
+import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull, lt } from "drizzle-orm";
 
 import { octetLength } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
@@ -14,27 +14,27 @@ import type { Services } from "../services/services.ts";
 import { getObjectSize } from "./content.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
-/** Without its ticket, which is large and which nobody needs of all versions. */
+/** Without the ticket, which is large and rarely needed. */
 export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
-/** One whose content and ticket are there. */
+/** A version whose content and ticket are stored. */
 export type VersionWithTicket = VersionRow & { readonly ticket: Buffer };
 
-/** Hears of contents that end. */
-type ContentServices = Pick<Services, "onContentsEnd">;
+/** Services that hear of removed contents. */
+type ContentServices = Pick<Services, "onContentsRemoved">;
 
 export interface RevisionCounters {
   readonly changes: number;
   readonly stateRev: number;
 }
 
-/** What the list's ETag carries: it changes with every row and with every state. */
+/** The counters of the list's ETag: one changes with every row, one with every state. */
 export async function readCounters(db: Db | Tx, { accountId }: AccountScope): Promise<RevisionCounters> {
   const [row] = await db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
     .leftJoin(keyrings, eq(keyrings.accountId, accounts.id))
     .where(eq(accounts.id, accountId));
-  if (row === undefined) throw new Error("a session without its account");
+  if (row === undefined) throw new Error("the session's account does not exist");
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
 }
 
@@ -51,18 +51,33 @@ export async function countSecrets(db: Db | Tx, { accountId }: AccountScope): Pr
   return total?.rows ?? 0;
 }
 
-/** All that there ever were, newest first. */
-export function readVersions(db: Db | Tx, { accountId }: AccountScope, id: string): Promise<VersionRow[]> {
+/**
+ * A page of all versions, dropped ones included, newest first; one row more where another page
+ * follows.
+ */
+export function readVersions(
+  db: Db | Tx,
+  { accountId }: AccountScope,
+  id: string,
+  { limit, cursor }: VersionQuery,
+): Promise<VersionRow[]> {
   const { ticket: _, ...columns } = getTableColumns(secretVersions);
   return db
     .select(columns)
     .from(secretVersions)
-    .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
-    .orderBy(desc(secretVersions.version));
+    .where(
+      and(
+        eq(secretVersions.accountId, accountId),
+        eq(secretVersions.secretId, id),
+        cursor === undefined ? undefined : lt(secretVersions.version, Number(cursor)),
+      ),
+    )
+    .orderBy(desc(secretVersions.version))
+    .limit(limit + 1);
 }
 
 /**
- * One version of a secret, the present one when none is named.
+ * A version of a secret, the current one by default.
  *
  * @throws Problem `not_found`, `content_gone`
  */
@@ -91,7 +106,7 @@ export async function findVersion(
   return { row, storedVersion: { ...storedVersion, ticket } };
 }
 
-/** The objects `from` … `to` of a version, in order. */
+/** The objects `from` to `to` (inclusive, from 1) of a version. */
 export async function readObjects(
   db: Db | Tx,
   { accountId }: AccountScope,
@@ -115,7 +130,7 @@ export async function readObjects(
   return rows.map(({ part, key, sha256 }) => ({ key, size: getObjectSize(storedVersion, part), sha256 }));
 }
 
-/** An id is taken while its row is there and for ever after it was purged. */
+/** Whether a secret has the id, or a purged one had it. */
 export async function isIdTaken(tx: Db | Tx, scope: AccountScope, id: string): Promise<boolean> {
   if ((await findSecret(tx, scope, id)) !== null) return true;
   const purgedRows = await tx
@@ -125,7 +140,7 @@ export async function isIdTaken(tx: Db | Tx, scope: AccountScope, id: string): P
   return purgedRows.length > 0;
 }
 
-/** @throws Problem `id_taken` when one of them is, see {@link isIdTaken}. */
+/** @throws Problem `id_taken`, see {@link isIdTaken}. */
 export async function rejectTakenIds(tx: Tx, { accountId }: AccountScope, ids: readonly string[]): Promise<void> {
   for (const table of [secrets, purgedSecrets]) {
     const takenIds = await tx
@@ -137,14 +152,14 @@ export async function rejectTakenIds(tx: Tx, { accountId }: AccountScope, ids: r
   }
 }
 
-const clearedTrashColumns = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
+const clearedTrashColumns = { deletedAt: null, trashConfirmedAt: null, dropWarnedAt: null, droppedAt: null } as const;
 
 export interface NewVersion {
   readonly id: string;
   readonly version: number;
   readonly label: string;
   readonly ticket: Buffer;
-  /** In order; all have `partSize` bytes but the last. */
+  /** Each has `partSize` bytes, the last one fewer. */
   readonly objects: readonly { readonly objectKey: string; readonly sha256: Buffer }[];
   readonly partSize: number;
   readonly contentSha256: Buffer;
@@ -152,10 +167,10 @@ export interface NewVersion {
 }
 
 /**
- * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept.
- * Former versions beyond `maxVersions` give way, with their objects.
+ * Inserts version 1, or updates the secret and restores it from the trash. Former versions beyond
+ * `maxFormerVersions` are dropped.
  *
- * @returns the bytes that are kept more than before, without the content's own.
+ * @returns the added bytes, without the content.
  * @throws Problem `too_many_versions`
  */
 export async function writeVersion(
@@ -163,55 +178,34 @@ export async function writeVersion(
   tx: Tx,
   scope: AccountScope,
   newVersion: NewVersion,
-  { change, now, maxVersions: maxFormerVersions }: { change: number; now: Date; maxVersions: number },
+  { changeNumber, now, maxFormerVersions }: { changeNumber: number; now: Date; maxFormerVersions: number },
 ): Promise<number> {
   const { accountId } = scope;
-  const { id, version, label, ticket, objects, partSize, contentSha256, size } = newVersion;
+  const { id, version, label, ticket, size } = newVersion;
   const displacedVersions = await findDisplacedVersions(tx, scope, id, maxFormerVersions, now);
   const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, scope, id);
   if (version === 1) {
-    await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
+    await insertSecrets(tx, scope, [newVersion], { changeNumber, now });
   } else {
     await tx
       .update(secrets)
-      .set({ version, label, size, updatedAt: now, ...clearedTrashColumns, change })
+      .set({ version, label, size, updatedAt: now, ...clearedTrashColumns, changeNumber })
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
+    await insertVersions(tx, accountId, [newVersion], now);
   }
-  await tx.insert(secretVersions).values({
-    accountId,
-    secretId: id,
-    version,
-    ticket,
-    ticketSha256: sha256(ticket),
-    contentSha256,
-    size,
-    partSize,
-    createdAt: now,
-  });
-  await tx.insert(versionObjects).values(
-    objects.map(({ objectKey, sha256 }, index) => ({
-      accountId,
-      secretId: id,
-      version,
-      part: index + 1,
-      objectKey,
-      sha256,
-    })),
-  );
   return (
     label.length - labelBytes + ticket.length - (await dropVersions(services, tx, scope, [id], now, displacedVersions))
   );
 }
 
 /**
- * Rows of new secrets, at once. @returns the bytes that are kept more than before, without the
- * contents' own.
+ * Inserts new secrets in one statement per table. @returns the added bytes, without the contents
  */
 export async function insertSecrets(
   tx: Tx,
   { accountId }: AccountScope,
   newVersions: readonly NewVersion[],
-  { change, now }: { readonly change: number; readonly now: Date },
+  { changeNumber, now }: { readonly changeNumber: number; readonly now: Date },
 ): Promise<number> {
   const values = newVersions.map(({ id, version, label, size }) => ({
     accountId,
@@ -221,33 +215,39 @@ export async function insertSecrets(
     size,
     createdAt: now,
     updatedAt: now,
-    change,
+    changeNumber,
   }));
-  const versions = newVersions.map(({ id, version, ticket, contentSha256, size, partSize }) => ({
-    accountId,
-    secretId: id,
-    version,
-    ticket,
-    ticketSha256: sha256(ticket),
-    contentSha256,
-    size,
-    partSize,
-    createdAt: now,
-  }));
-  const objects = newVersions.flatMap(({ id, version, objects }) =>
-    objects.map(({ objectKey, sha256 }, index) => ({
+  await tx.insert(secrets).values(values);
+  await insertVersions(tx, accountId, newVersions, now);
+  return newVersions.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
+}
+
+async function insertVersions(tx: Tx, accountId: string, newVersions: readonly NewVersion[], now: Date): Promise<void> {
+  await tx.insert(secretVersions).values(
+    newVersions.map(({ id, version, ticket, contentSha256, size, partSize }) => ({
       accountId,
       secretId: id,
       version,
-      part: index + 1,
-      objectKey,
-      sha256,
+      ticket,
+      ticketSha256: hash("sha256", ticket, "buffer"),
+      contentSha256,
+      size,
+      partSize,
+      createdAt: now,
     })),
   );
-  await tx.insert(secrets).values(values);
-  await tx.insert(secretVersions).values(versions);
-  await tx.insert(versionObjects).values(objects);
-  return newVersions.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
+  await tx.insert(versionObjects).values(
+    newVersions.flatMap(({ id, version, objects }) =>
+      objects.map(({ objectKey, sha256 }, index) => ({
+        accountId,
+        secretId: id,
+        version,
+        part: index + 1,
+        objectKey,
+        sha256,
+      })),
+    ),
+  );
 }
 
 async function readLabelBytes(tx: Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<number> {
@@ -259,11 +259,11 @@ async function readLabelBytes(tx: Tx, { accountId }: Pick<AccountScope, "account
 }
 
 /**
- * The oldest kept versions that go when one more is written, so that no more than `maxVersions` are
- * kept beside it. A version that was replaced less than 30 days ago never does: somebody who can
- * write, or a program gone wrong, could otherwise press everything out that was there before.
+ * The oldest versions to drop when another one is written, so that `maxFormerVersions` remain.
+ * Never one that was replaced less than 30 days ago: otherwise an attacker with write access, or a
+ * faulty client, could push out all earlier versions.
  *
- * @throws Problem `too_many_versions` when there is no room: the person removes some by a signed
+ * @throws Problem `too_many_versions` when all are that recent: the person removes some by a signed
  *   change.
  */
 export async function findDisplacedVersions(
@@ -294,10 +294,10 @@ export async function findDisplacedVersions(
 }
 
 /**
- * Drops content and ticket of these versions of these secrets, of all versions when none are named.
- * What shows them to others ends first. Their lines stay, and their objects go after the commit.
+ * Drops content and ticket of these versions, or of all. Ends their shares first. The rows stay;
+ * objects are deleted after the commit.
  *
- * @returns the bytes that became free.
+ * @returns the freed bytes.
  */
 export async function dropVersions(
   services: ContentServices,
@@ -307,23 +307,23 @@ export async function dropVersions(
   now: Date,
   versions?: readonly number[],
 ): Promise<number> {
-  const isSelected = (table: typeof secretVersions | typeof versionObjects) =>
+  const whereSelected = (table: typeof secretVersions | typeof versionObjects) =>
     and(
       eq(table.accountId, accountId),
       inArray(table.secretId, [...ids]),
       versions === undefined ? undefined : inArray(table.version, [...versions]),
     );
-  const isStored = and(isSelected(secretVersions), isNull(secretVersions.droppedAt));
+  const storedCondition = and(whereSelected(secretVersions), isNull(secretVersions.droppedAt));
   const droppedVersions = await tx
     .select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) })
     .from(secretVersions)
-    .where(isStored);
+    .where(storedCondition);
   if (droppedVersions.length === 0) return 0;
-  const freedBytes = await services.onContentsEnd(tx, accountId, { secretIds: ids, versions }, now);
-  await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(isStored);
+  const freedBytes = await services.onContentsRemoved(tx, accountId, { secretIds: ids, versions }, now);
+  await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(storedCondition);
   const objects = await tx
     .delete(versionObjects)
-    .where(isSelected(versionObjects))
+    .where(whereSelected(versionObjects))
     .returning({ objectKey: versionObjects.objectKey });
   await orphanObjects(
     tx,
@@ -334,10 +334,7 @@ export async function dropVersions(
   return droppedVersions.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freedBytes);
 }
 
-/**
- * Deletes all versions of secrets that go for good, lines included. @returns the bytes that became
- * free.
- */
+/** Deletes all versions of secrets, rows included. @returns the freed bytes */
 export async function deleteVersions(
   services: ContentServices,
   tx: Tx,
@@ -353,25 +350,25 @@ export async function deleteVersions(
 }
 
 /**
- * A new label, and a new ticket of the present version where one comes with it.
+ * Writes a label, and the current version's ticket if given.
  *
- * @returns the bytes that are kept more than before.
- * @throws Problem `content_gone` for a ticket whose content was dropped.
+ * @returns the added bytes.
+ * @throws Problem `content_gone` for a ticket of a dropped content.
  */
 export async function writeLabel(
   tx: Tx,
   { accountId }: AccountScope,
   { id, version, label, ticket }: { id: string; version: number; label: string; ticket: Buffer | null },
-  change: number,
+  changeNumber: number,
   now: Date,
 ): Promise<number> {
   const addedBytes = label.length - (await readLabelBytes(tx, { accountId }, id));
   await tx
     .update(secrets)
-    .set({ label, updatedAt: now, change })
+    .set({ label, updatedAt: now, changeNumber })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   if (ticket === null) return addedBytes;
-  const isPresentVersion = and(
+  const currentVersionCondition = and(
     eq(secretVersions.accountId, accountId),
     eq(secretVersions.secretId, id),
     eq(secretVersions.version, version),
@@ -380,12 +377,12 @@ export async function writeLabel(
   const [previousTicket] = await tx
     .select({ bytes: octetLength(secretVersions.ticket) })
     .from(secretVersions)
-    .where(isPresentVersion);
+    .where(currentVersionCondition);
   if (previousTicket === undefined) throw new Problem("content_gone");
   await tx
     .update(secretVersions)
-    .set({ ticket, ticketSha256: sha256(ticket) })
-    .where(isPresentVersion);
+    .set({ ticket, ticketSha256: hash("sha256", ticket, "buffer") })
+    .where(currentVersionCondition);
   return addedBytes + ticket.length - previousTicket.bytes;
 }
 
@@ -394,18 +391,23 @@ export async function markTrashed(
   { accountId }: AccountScope,
   id: string,
   deletedAt: Date,
-  change: number,
+  changeNumber: number,
 ): Promise<void> {
   await tx
     .update(secrets)
-    .set({ deletedAt, change })
+    .set({ deletedAt, changeNumber })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
-export async function markRestored(tx: Tx, { accountId }: AccountScope, id: string, change: number): Promise<void> {
+export async function markRestored(
+  tx: Tx,
+  { accountId }: AccountScope,
+  id: string,
+  changeNumber: number,
+): Promise<void> {
   await tx
     .update(secrets)
-    .set({ ...clearedTrashColumns, change })
+    .set({ ...clearedTrashColumns, changeNumber })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
@@ -414,14 +416,10 @@ export async function writeFavorite(
   { accountId }: AccountScope,
   id: string,
   favorite: boolean,
-  change: number,
+  changeNumber: number,
 ): Promise<void> {
   await tx
     .update(secrets)
-    .set({ favorite, change })
+    .set({ favorite, changeNumber })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash("sha256").update(bytes).digest();
 }

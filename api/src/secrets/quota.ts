@@ -5,15 +5,14 @@ import { Problem } from "../http/problem.ts";
 import type { VendorSettings } from "../vendors/vendors.ts";
 import { countSecrets } from "./queries.ts";
 
-/** Rows of one account; far above what one person keeps, and within what one device lists. */
+/** Per account; far above what a person stores, and within what a device can list. */
 const maxSecrets = 50_000;
 
 /**
- * What can be refused before anything is written.
+ * Checks limits before anything is written.
  *
  * @param sizes of the contents, in bytes
- * @param newSecretCount secrets that are new
- * @throws Problem `quota_exceeded`, `payload_too_large` for a content that the vendor never takes.
+ * @throws Problem `quota_exceeded`, `payload_too_large` for a content beyond the vendor's limit.
  */
 export async function rejectOverQuota(
   tx: Tx,
@@ -23,8 +22,8 @@ export async function rejectOverQuota(
   sizes: readonly number[],
   newSecretCount: number,
 ): Promise<void> {
-  if (sizes.some((size) => size > vendor.contentBytes))
-    throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
+  if (sizes.some((size) => size > vendor.maxContentBytes))
+    throw new Problem("payload_too_large", { members: { limit: vendor.maxContentBytes } });
   if (sizes.reduce((sum, size) => sum + size, account.storageUsed) > vendor.quotaBytes)
     throw new Problem("quota_exceeded");
   if (newSecretCount > 0 && (await countSecrets(tx, scope)) + newSecretCount > maxSecrets)

@@ -11,15 +11,16 @@ import {
   StoredSecret,
   StoreSecretBody,
   StoreSecretsBody,
+  VersionQuery,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { buildResponseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas, contentResponseSchemas } from "../http/response-schemas.ts";
 
 export const secretSchemas = {
   list: {
     summary:
-      "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed",
+      "Secrets of the account by id, trash included, up to the limit or 512 KiB of labels; with since only changed ones",
     querystring: SecretListQuery,
     response: { ...buildResponseSchemas(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
   },
@@ -28,36 +29,34 @@ export const secretSchemas = {
     body: StoreSecretBody,
     response: buildResponseSchemas(StoreSecretResponse),
   },
-  batch: {
+  storeBatch: {
     summary: "New small secrets with one keyring change, all of them or none",
     body: StoreSecretsBody,
     response: buildResponseSchemas(StoreSecretsResponse),
   },
   trash: {
-    summary: "To the trash, for 30 days",
+    summary: "Moves a secret to the trash, for 30 days",
     params: z.strictObject({ secret_db_id: Id }),
     response: buildResponseSchemas(StoredSecret),
   },
   get: {
-    summary: "Ticket and content of one version",
+    summary: "Ticket and content of one version, and the first page of all versions",
     body: GetSecretBody,
     response: buildResponseSchemas(SecretContent),
   },
-  versions: {
-    summary: "One line for every version that there ever was, its content kept or dropped",
+  listVersions: {
+    summary: "All versions of a secret, dropped ones included, newest first",
     params: z.strictObject({ secret_db_id: Id }),
+    querystring: VersionQuery,
     response: buildResponseSchemas(SecretVersions),
   },
-  stream: {
-    summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
+  downloadContent: {
+    summary: "The sealed content of one version as a stream; supports Range and If-Range",
     body: GetSecretBody,
-    response: {
-      ...buildResponseSchemas(z.unknown().describe("the sealed content")),
-      206: z.unknown().describe("the range that was asked for"),
-    },
+    response: contentResponseSchemas,
   },
   favorite: {
-    summary: "Sets or takes away the star",
+    summary: "Sets or removes the star",
     body: SetFavoriteBody,
     response: buildResponseSchemas(StoredSecret),
   },

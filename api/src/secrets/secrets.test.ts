@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
 import {
@@ -23,6 +21,7 @@ import {
   buildSecret,
   buildJwe,
   confirmChange,
+  signTicket,
   type Person,
   type BuiltSecret,
 } from "../testing/person.ts";
@@ -39,7 +38,7 @@ afterAll(() => service.stop());
 const postSecret = (person: Person, body: unknown): Promise<TestResponse> =>
   service.call("POST", "/secrets/store", person.token, { body });
 
-/** Stores a secret and takes the answer over. */
+/** Stores a secret and applies the response to `person`. */
 const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<BuiltSecret> => {
   const call = buildSecret(person, options);
   const response = await postSecret(person, call.body);
@@ -60,11 +59,7 @@ const readSecret = async (person: Person, id: string, version?: number): Promise
     ).body,
   );
 
-/** Files of one account in the object folder. */
-const listObjects = async (person: Person): Promise<string[]> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
-    .filter((entry) => entry.isFile())
-    .map((entry) => entry.name);
+const listObjects = (person: Person): Promise<string[]> => service.listObjects(person.userId);
 
 const buildLabelChange = (person: Person, id: string, version = 1, overrides: Partial<StoreSecretBody> = {}) => ({
   secret_db_id: id,
@@ -75,7 +70,7 @@ const buildLabelChange = (person: Person, id: string, version = 1, overrides: Pa
 });
 
 describe("POST /secrets/store with content", () => {
-  it("keeps the first secret together with the first keyring", async () => {
+  it("stores the first secret together with the first keyring", async () => {
     const person = await service.signIn();
     const { body, content } = buildSecret(person);
     expect(await postSecret(person, body)).toMatchObject({
@@ -99,7 +94,7 @@ describe("POST /secrets/store with content", () => {
     });
   });
 
-  it("keeps a new version and the one before", async () => {
+  it("stores a new version and keeps the former one", async () => {
     const person = await service.signIn();
     const firstVersion = await storeSecret(person);
     const id = firstVersion.body.secret_db_id;
@@ -119,7 +114,7 @@ describe("POST /secrets/store with content", () => {
     expect(await listSecrets(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
   });
 
-  it("takes a whole 256 KiB and refuses one byte more", async () => {
+  it("accepts 256 KiB and refuses one byte more", async () => {
     const person = await service.signIn();
     const { body, content } = await storeSecret(person, { bytes: maxSmallSealedBytes });
     expect((await readSecret(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
@@ -134,11 +129,11 @@ describe("POST /secrets/store with content", () => {
     });
   });
 
-  it("answers the same call once more as the first time, and keeps one object", async () => {
+  it("gives a repeated call the first response, and stores one object", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     const responses = await Promise.all([1, 2, 3, 4].map(() => postSecret(person, body)));
-    expect(responses.map(({ body: answer }) => answer)).toEqual(
+    expect(responses.map(({ body: responseBody }) => responseBody)).toEqual(
       Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }),
     );
     expect(await listSecrets(person)).toMatchObject({ total: 1, changes: 1 });
@@ -157,7 +152,7 @@ describe("POST /secrets/store with content", () => {
     });
   });
 
-  it("never answers as the first time when the change comes with other contents", async () => {
+  it("refuses a repeated change with other contents", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await postSecret(person, body);
@@ -169,7 +164,7 @@ describe("POST /secrets/store with content", () => {
     expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
   });
 
-  it("answers id_taken for an id that this account has, and lets another account have it too", async () => {
+  it("answers id_taken for an id of this account, and lets another account use it", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const reusedIdSecret = buildSecret(person, { id: body.secret_db_id });
@@ -179,11 +174,11 @@ describe("POST /secrets/store with content", () => {
     expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
   });
 
-  it("looks at version_conflict before state_conflict, and loses nothing", async () => {
+  it("checks version_conflict before state_conflict, and loses nothing", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
-    const staleVersion = buildSecret(person, { id, base: 1 }); // another device, at the same state
+    const staleVersion = buildSecret(person, { id, base: 1 }); // another device, with the same state
     const winningVersion = await storeSecret(person, { id, base: 1 });
     expect(await postSecret(person, staleVersion.body)).toMatchObject({
       status: 409,
@@ -199,7 +194,7 @@ describe("POST /secrets/store with content", () => {
     expect(await listObjects(person)).toHaveLength(2);
   });
 
-  it("lets exactly one of two devices win that both make the first secret", async () => {
+  it("accepts exactly one of two devices that both write the first secret", async () => {
     const firstDevice = await service.signIn();
     const secondDevice = { ...firstDevice, imageId: uuidv7() };
     const calls = [buildSecret(firstDevice), buildSecret(secondDevice)];
@@ -213,7 +208,7 @@ describe("POST /secrets/store with content", () => {
     expect(await listObjects(firstDevice)).toHaveLength(1);
   });
 
-  it("lets exactly one of many devices win that all write the next version", async () => {
+  it("accepts exactly one of many devices that all write the next version", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const calls = Array.from({ length: 5 }, () => buildSecret(person, { id: body.secret_db_id, base: 1 }));
@@ -254,7 +249,7 @@ describe("POST /secrets/store with content", () => {
     ["no ticket", ({ ticket: _, ...body }) => body],
     ["no keyring", ({ keyring: _, ...body }) => body],
     ["base_version 0", (body) => ({ ...body, base_version: 0 })],
-  ])("refuses %s with 422 and no word of what was sent", async (_, alter) => {
+  ])("refuses %s with 422 without repeating what was sent", async (_, alter) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     const response = await postSecret(person, alter(body));
@@ -263,7 +258,7 @@ describe("POST /secrets/store with content", () => {
     expect(response.text).not.toContain(body.content.slice(0, 20));
   });
 
-  it("stops at the vendor's quota", async () => {
+  it("enforces the vendor's quota", async () => {
     const person = await service.signIn(undefined, "second"); // 100,000 bytes
     await storeSecret(person, { bytes: 60_000 });
     expect(await postSecret(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({
@@ -280,7 +275,7 @@ describe("POST /secrets/store with content", () => {
 });
 
 describe("POST /secrets/store with a label", () => {
-  it("changes the label alone, and the ticket where one comes with it; the version stays", async () => {
+  it("changes only the label, and the ticket if given; the version stays", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
@@ -292,7 +287,8 @@ describe("POST /secrets/store with a label", () => {
     expect(await readSecret(person, id)).toMatchObject({ version: 1, label: labelChange.label, ticket: body.ticket });
     confirmChange(person, labelChange.keyring);
     const ticket = randomBytes(100).toString("base64url");
-    const labelAndTicketChange = buildLabelChange(person, id, 1, { ticket });
+    const signature = signTicket(person, { secretId: id, version: 1, ticket });
+    const labelAndTicketChange = buildLabelChange(person, id, 1, { ticket, ticket_sig: signature });
     expect((await postSecret(person, labelAndTicketChange)).status).toBe(200);
     expect((await postSecret(person, labelAndTicketChange)).body).toMatchObject({ state_rev: 3 });
     expect(await readSecret(person, id)).toMatchObject({
@@ -304,7 +300,7 @@ describe("POST /secrets/store with a label", () => {
     expect(await listSecrets(person)).toMatchObject({ changes: 3, state_rev: 3 });
   });
 
-  it("must name the present version", async () => {
+  it("must name the current version", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     await storeSecret(person, { id: body.secret_db_id, base: 1 });
@@ -320,7 +316,7 @@ describe("POST /secrets/store with a label", () => {
 });
 
 describe("the trash", () => {
-  it("takes a secret and gives it back, twice as once, without a keyring change", async () => {
+  it("takes a secret and gives it back, idempotently, without a keyring change", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
@@ -361,7 +357,7 @@ describe("PATCH /secrets/favorite", () => {
 });
 
 describe("GET /secrets/store", () => {
-  it("goes page by page in the order of ids, trash included", async () => {
+  it("returns pages in the order of ids, including the trash", async () => {
     const person = await service.signIn();
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) ids.push((await storeSecret(person, { bytes: 10 })).body.secret_db_id);
@@ -380,7 +376,7 @@ describe("GET /secrets/store", () => {
     }
   });
 
-  it("has pages of so many bytes at most, however long the labels are; the cursor goes on behind them", async () => {
+  it("limits the bytes of a page, with long labels too; the cursor continues after it", async () => {
     const person = await service.signIn();
     const ids = Array.from({ length: 200 }, () => uuidv7());
     await service.app.services.db.insert(secrets).values(
@@ -392,7 +388,7 @@ describe("GET /secrets/store", () => {
         size: 1,
         createdAt: new Date(),
         updatedAt: new Date(),
-        change: 1,
+        changeNumber: 1,
       })),
     );
     const seenIds: string[] = [];
@@ -407,7 +403,7 @@ describe("GET /secrets/store", () => {
     expect(seenIds).toEqual([...ids].sort());
   });
 
-  it("is sent packed to whoever unpacks it, and nothing else is", async () => {
+  it("is compressed for clients that accept it; no other response is", async () => {
     const person = await service.signIn();
     for (let count = 0; count < 6; count++) await storeSecret(person, { bytes: 5_000 });
     const fetchList = (encodings: string) =>
@@ -435,7 +431,7 @@ describe("GET /secrets/store", () => {
     expect(content.headers).not.toHaveProperty("content-encoding");
   });
 
-  it("gives with since what changed after it, and nothing else", async () => {
+  it("returns only later changes with since", async () => {
     const person = await service.signIn();
     const firstId = (await storeSecret(person)).body.secret_db_id;
     const secondId = (await storeSecret(person)).body.secret_db_id;
@@ -453,14 +449,14 @@ describe("GET /secrets/store", () => {
     );
   });
 
-  it("names with since what went for good, and nothing when that is too much for an answer", async () => {
+  it("returns purged ids with since, and none when there are too many", async () => {
     const person = await service.signIn();
     await storeSecret(person);
     const { changes } = await listSecrets(person);
     const insertPurged = (numbers: readonly number[]) =>
       service.app.services.db
         .insert(purgedSecrets)
-        .values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), change: changes + number })));
+        .values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), changeNumber: changes + number })));
     await insertPurged(Array.from({ length: maxPurgedIds }, (_, index) => index + 1));
     expect((await listSecrets(person, `?since=${String(changes)}`)).purged).toHaveLength(maxPurgedIds);
     await insertPurged([maxPurgedIds + 1]);
@@ -489,7 +485,7 @@ describe("GET /secrets/store", () => {
 });
 
 describe("POST /secrets/store/get-secret", () => {
-  it("answers content, ticket and label of the newest version, or content and ticket of the one that is named", async () => {
+  it("returns content, ticket and label of the newest version, or content and ticket of a named version", async () => {
     const person = await service.signIn();
     const firstVersion = await storeSecret(person);
     const id = firstVersion.body.secret_db_id;
@@ -521,7 +517,7 @@ describe("POST /secrets/store/get-secret", () => {
     ).toMatchObject({ status: 404 });
   });
 
-  it("never gives bytes other than those that were kept", async () => {
+  it("never returns bytes other than those that were stored", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
@@ -529,7 +525,7 @@ describe("POST /secrets/store/get-secret", () => {
       .select()
       .from(versionObjects)
       .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.secretId, id)));
-    await writeFile(join(service.objectsFolder, String(row?.objectKey)), randomBytes(700));
+    await service.replaceObject(String(row?.objectKey), randomBytes(700));
     expect(
       await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } }),
     ).toMatchObject({ status: 500, body: { code: "internal_error" } });
@@ -540,18 +536,17 @@ describe("POST /secrets/store/get-secret", () => {
 });
 
 describe("objects", () => {
-  it("that were never published go when they are due, published ones stay", async () => {
+  it("are deleted when unpublished and due, and kept when published", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
-    const { db, objects } = service.app.services;
+    const { db } = service.app.services;
     const objectKey = `${person.userId}/${uuidv7()}/1-unpublished`;
     await db
       .insert(orphanedObjects)
       .values({ accountId: person.userId, objectKey, dueAt: new Date(Date.now() + 60_000) });
-    await objects.put(objectKey, randomBytes(10));
-    await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
+    await service.replaceObject(objectKey, randomBytes(10));
     await service.app.sweep();
-    expect(await listObjects(person)).toHaveLength(3);
+    expect(await listObjects(person)).toHaveLength(2);
     await db
       .update(orphanedObjects)
       .set({ dueAt: new Date(Date.now() - 1) })

@@ -1,7 +1,7 @@
 import { checkStorageCounts } from "../testing/storage-count-check.ts";
 
-jest.setTimeout(720_000); // 720 acts, on a machine that may be busy
+jest.setTimeout(720_000); // 720 operations, on a machine that may be busy
 
-describe("what the service counts", () => {
-  it("is what the tables hold, whatever was done, twelve times", () => checkStorageCounts(12));
+describe("storage used", () => {
+  it("equals the tables' bytes after any operations, twelve times", () => checkStorageCounts(12));
 });

@@ -5,7 +5,7 @@ import { buildChange, buildSecret, confirmChange, type Person } from "../testing
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import { checkStorageCounts } from "../testing/storage-count-check.ts";
 
-jest.setTimeout(120_000); // 60 acts, on a machine that may be busy
+jest.setTimeout(120_000); // 60 operations, on a machine that may be busy
 
 let service: TestService;
 beforeAll(async () => {
@@ -21,21 +21,21 @@ const requireOk = async (response: Promise<TestResponse>): Promise<TestResponse>
   return response;
 };
 
-describe("what the service counts", () => {
-  it("is what the tables hold, whatever was done", () => checkStorageCounts(1));
+describe("storage used", () => {
+  it("equals the tables' bytes after any operations", () => checkStorageCounts(1));
 });
 
 describe("a full account", () => {
   const readStorageUsed = async (person: Person): Promise<number> =>
     ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
 
-  it("takes no more contents, by whatever they are counted: their own bytes, label, ticket or keyring", async () => {
+  it("accepts no more content, label, ticket or keyring bytes", async () => {
     const person = await service.signIn(undefined, "small");
     const { body } = buildSecret(person);
     await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
     confirmChange(person, body.keyring);
     const usedBefore = await readStorageUsed(person);
-    expect(usedBefore).toBeGreaterThan(9_000); // 700 bytes of content, and all that belongs to it
+    expect(usedBefore).toBeGreaterThan(9_000); // 700 bytes of content with everything that belongs to it
     const furtherSecret = buildSecret(person, { bytes: 29_000 - usedBefore });
     expect(await service.call("POST", "/secrets/store", person.token, { body: furtherSecret.body })).toMatchObject({
       status: 413,

@@ -1,6 +1,3 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-
 import { maxBatchSecrets, SecretContent, SecretPage } from "@relicario/shared/api";
 
 import { buildBatch, buildLabel, buildSecret, confirmChange, type Person } from "../testing/person.ts";
@@ -23,13 +20,9 @@ const readSecret = async (person: Person, id: string): Promise<SecretContent> =>
     (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body,
   );
 
-/** Files of one account in the object folder. */
-const countObjects = async (person: Person): Promise<number> =>
-  (
-    await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => [])
-  ).filter((entry) => entry.isFile()).length;
+const countObjects = async (person: Person): Promise<number> => (await service.listObjects(person.userId)).length;
 
-/** Somebody who has a secret already. */
+/** A person who has a secret. */
 const createPersonWithSecret = async (): Promise<Person> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
@@ -39,7 +32,7 @@ const createPersonWithSecret = async (): Promise<Person> => {
 };
 
 describe("POST /secrets/store/batch", () => {
-  it("keeps a hundred secrets with one change, each with its content", async () => {
+  it("stores a hundred secrets with one change, each with its content", async () => {
     const person = await createPersonWithSecret();
     const body = buildBatch(person, maxBatchSecrets);
     expect(await postBatch(person, body)).toMatchObject({ status: 200, body: { state_rev: 2 } });
@@ -57,20 +50,20 @@ describe("POST /secrets/store/batch", () => {
     }
   });
 
-  it("shows all of them as changed since", async () => {
+  it("lists all the secrets as changed since", async () => {
     const person = await createPersonWithSecret();
     const { changes } = await listSecrets(person);
     await postBatch(person, buildBatch(person, 3));
     expect((await listSecrets(person, `?since=${String(changes)}`)).secrets).toHaveLength(3);
   });
 
-  it("begins an account", async () => {
+  it("creates the first secrets of an account", async () => {
     const person = await service.signIn();
     expect(await postBatch(person, buildBatch(person, 2))).toMatchObject({ status: 200, body: { state_rev: 1 } });
     expect(await listSecrets(person)).toMatchObject({ total: 2, state_rev: 1 });
   });
 
-  it("answers the same call once more as the first time, and keeps nothing twice", async () => {
+  it("gives a repeated call the first response, and stores nothing twice", async () => {
     const person = await createPersonWithSecret();
     const body = buildBatch(person, 2);
     const [firstResponse, repeatedResponse] = [await postBatch(person, body), await postBatch(person, body)];
@@ -79,7 +72,7 @@ describe("POST /secrets/store/batch", () => {
     expect(await countObjects(person)).toBe(3);
   });
 
-  it("counts what it keeps", async () => {
+  it("counts stored bytes", async () => {
     const person = await createPersonWithSecret();
     const readStorageUsed = async () =>
       ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
@@ -96,7 +89,7 @@ describe("POST /secrets/store/batch", () => {
     );
   });
 
-  describe("keeps nothing of it", () => {
+  describe("stores nothing", () => {
     const refusalCases: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
       "when one id is taken": [
         "id_taken",
@@ -152,7 +145,7 @@ describe("POST /secrets/store/batch", () => {
       expect(await countObjects(person)).toBe(1);
     });
 
-    it("when all together are over the quota", async () => {
+    it("when the secrets together exceed the quota", async () => {
       const person = await createPersonWithSecret();
       const vendors = service.app.services.vendors;
       const vendor = vendors.require("relicario");

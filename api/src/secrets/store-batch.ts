@@ -1,113 +1,56 @@
-import { createHash, randomBytes } from "node:crypto";
-
-import type { NewSecret, StoreSecretsResponse, StoreSecretsBody } from "@relicario/shared/api";
+import type { StoreSecretsResponse, StoreSecretsBody } from "@relicario/shared/api";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import { chargeStorage } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
-import { Problem } from "../http/problem.ts";
 import { applyChange, createChangeCall } from "../keyring/apply-change.ts";
 import type { RequestContext } from "../language/language.ts";
-import { discardObject, reserveObjects, publishObjects } from "../objects/orphaned-objects.ts";
+import { publishObjects, storeObjects } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services/services.ts";
+import { decodeContent } from "./new-content.ts";
 import { rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
 import { rejectOverQuota } from "./quota.ts";
-import { readCallState, checkLabelHeader } from "./signed-call.ts";
-
-/** Objects that are put at the same time. */
-const concurrentPuts = 8;
+import { readCallState, checkLabelHeader, checkOwnerTicket } from "./signed-call.ts";
 
 /**
- * New secrets with one keyring change, all of them or none: [Note: Objects and rows] and [Note:
- * Keyring changes] as for one secret.
+ * Stores new secrets with one keyring change, all or none, as for one secret: [Note: Objects and
+ * rows], [Note: Keyring changes].
  */
-export async function storeBatch(
+export function storeBatch(
   services: Services,
   scope: AccountScope,
   { keyring, ...rest }: StoreSecretsBody,
   context: RequestContext,
 ): Promise<StoreSecretsResponse> {
-  const { db, objects } = services;
   const { now } = context;
   const vendor = services.vendors.require(scope.vendorId);
   const call = createChangeCall(keyring, rest);
   for (const { secret_db_id: id, label } of rest.secrets) checkLabelHeader(scope, keyring, label, id, 1);
-  const contents = rest.secrets.map((secret) => decodeContent(scope, secret));
-  const [{ row: firstRow }] = contents as [BatchContent, ...BatchContent[]]; // its schema says so
-  const objectKeys = contents.map(({ objectKey }) => objectKey);
-  const sizes = contents.map(({ bytes }) => bytes.length);
+  const contents = rest.secrets.map((secret) => ({ ...decodeContent(scope, secret, 1), ticketSig: secret.ticket_sig }));
+  const rows = contents.map(({ row }) => row);
+  const [firstRow] = rows as [NewVersion, ...NewVersion[]]; // the schema requires one
+  const sizes = rows.map(({ size }) => size);
 
-  const discardAll = async (): Promise<void> => {
-    for (const key of objectKeys) await discardObject(db, objects, scope.accountId, key);
-  };
-  await reserveObjects(db, scope.accountId, objectKeys, now);
-  try {
-    for (let start = 0; start < contents.length; start += concurrentPuts) {
-      await Promise.all(
-        contents.slice(start, start + concurrentPuts).map(({ objectKey, bytes }) => objects.put(objectKey, bytes)),
+  return storeObjects(services, scope.accountId, contents, now, () =>
+    withLockedAccount(services, scope.accountId, async (tx, account) => {
+      const { storedKeyring, recordedResponse } = await readCallState(tx, scope, call);
+      if (recordedResponse !== null) return { result: { state_rev: recordedResponse.state_rev }, publishedKeys: [] };
+      await rejectTakenIds(
+        tx,
+        scope,
+        rows.map(({ id }) => id),
       );
-    }
-    const outcome = await withLockedAccount(
-      services,
-      scope.accountId,
-      async (tx, account): Promise<{ stored: StoreSecretsResponse; published: boolean }> => {
-        const { stored, recordedAnswer } = await readCallState(tx, scope, call);
-        if (recordedAnswer !== null) return { stored: { state_rev: recordedAnswer.state_rev }, published: false };
-        await rejectTakenIds(
-          tx,
-          scope,
-          contents.map(({ row }) => row.id),
-        );
-        await rejectOverQuota(tx, vendor, scope, account, sizes, contents.length);
-        const changeBytes = await applyChange(
-          tx,
-          account,
-          stored,
-          call,
-          { secretId: firstRow.id, version: firstRow.version },
-          services,
-          context,
-        );
-        await publishObjects(tx, scope.accountId, objectKeys);
-        const rowBytes = await insertSecrets(
-          tx,
-          scope,
-          contents.map(({ row }) => row),
-          { change: await incrementChangeCounter(tx, scope.accountId), now },
-        );
-        await chargeStorage(tx, vendor, account, changeBytes + rowBytes + sizes.reduce((sum, size) => sum + size, 0));
-        return { stored: { state_rev: keyring.state_rev }, published: true };
-      },
-    );
-    if (!outcome.published) await discardAll();
-    return outcome.stored;
-  } catch (error) {
-    // after any other failure the commit may have taken place, its answer lost
-    if (error instanceof Problem) await discardAll();
-    throw error;
-  }
-}
-
-interface BatchContent {
-  readonly objectKey: string;
-  readonly bytes: Buffer;
-  readonly row: NewVersion;
-}
-
-function decodeContent(
-  { accountId }: AccountScope,
-  { secret_db_id: id, label, ticket, content }: NewSecret,
-): BatchContent {
-  const bytes = Buffer.from(content, "base64url");
-  const size = bytes.length;
-  const contentSha256 = createHash("sha256").update(bytes).digest();
-  const version = 1;
-  const objectKey = `${accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
-  const objects = [{ objectKey, sha256: contentSha256 }];
-  return {
-    objectKey,
-    bytes,
-    row: { id, version, label, ticket: Buffer.from(ticket, "base64url"), objects, partSize: size, contentSha256, size },
-  };
+      await rejectOverQuota(tx, vendor, scope, account, sizes, rows.length);
+      for (const { row, ticketSig } of contents) checkOwnerTicket(storedKeyring, keyring, ticketSig, row);
+      const targetSecret = { secretId: firstRow.id, version: firstRow.version };
+      const changeBytes = await applyChange(tx, account, storedKeyring, call, targetSecret, services, context);
+      const publishedKeys = contents.map(({ objectKey }) => objectKey);
+      await publishObjects(tx, scope.accountId, publishedKeys);
+      const changeNumber = await incrementChangeCounter(tx, scope.accountId);
+      const rowBytes = await insertSecrets(tx, scope, rows, { changeNumber, now });
+      await chargeStorage(tx, vendor, account, changeBytes + rowBytes + sizes.reduce((sum, size) => sum + size, 0));
+      return { result: { state_rev: keyring.state_rev }, publishedKeys };
+    }),
+  );
 }

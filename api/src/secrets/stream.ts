@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -15,10 +15,10 @@ import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 export interface StreamedContent {
   readonly status: 200 | 206;
   readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Readable;
+  readonly stream: Readable;
 }
 
-/** What of it is asked for, by the headers `Range` and `If-Range`. */
+/** The headers `Range` and `If-Range`. */
 export interface RangeRequest {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;
@@ -26,7 +26,7 @@ export interface RangeRequest {
 
 export interface ContentRequest extends RangeRequest {
   readonly id: string;
-  /** The present one when undefined. */
+  /** The current version when undefined. */
   readonly version: number | undefined;
 }
 
@@ -35,15 +35,14 @@ export function readRangeRequest({ headers }: Pick<FastifyRequest, "headers">): 
   return { range, ifRange: typeof ifRange === "string" ? ifRange : undefined };
 }
 
-export function sendContent(reply: FastifyReply, { status, headers, bytes }: StreamedContent): FastifyReply {
+export function sendContent(reply: FastifyReply, { status, headers, stream }: StreamedContent): FastifyReply {
   if (reply.sent || reply.raw.destroyed) {
-    bytes.destroy(); // too late, or for nobody: its file would stay open
+    stream.destroy(); // too late to send; destroying the stream closes its file
     return reply;
   }
-  return reply.code(status).headers(headers).send(bytes);
+  return reply.code(status).headers(headers).send(stream);
 }
 
-/** The sealed content of one version, or a range of it. */
 export function openContent(
   services: Services,
   scope: AccountScope,
@@ -55,15 +54,15 @@ export function openContent(
   });
 }
 
-/** A content as its rows know it. `readObjects` gives those with these numbers, from 1. */
+/** A content as its rows describe it. `readObjects` takes object numbers, from 1. */
 export interface StoredContent extends ContentLayout {
   readonly contentSha256: Buffer;
   readonly readObjects: (from: number, to: number) => Promise<StoredObject[]>;
 }
 
 /**
- * All of a content, or a range. Its ETag is the content's own digest, so that `If-Range` never
- * mixes two of them.
+ * Streams a content or a range of it. The ETag is the content's digest, so that `If-Range` never
+ * mixes two contents.
  */
 export async function openStoredContent(
   services: Services,
@@ -77,7 +76,7 @@ export async function openStoredContent(
     const servedRange = requestedRange ?? { start: 0, end: storedContent.size - 1 };
     const { from, to } = getObjectNumbers(storedContent, servedRange);
     const storedObjects = await storedContent.readObjects(from, to);
-    if (storedObjects.length !== to - from + 1) throw new Error("a content without its objects");
+    if (storedObjects.length !== to - from + 1) throw new Error("objects of the content are missing");
     const headers = {
       "content-type": "application/octet-stream",
       "content-length": String(servedRange.end - servedRange.start + 1),
@@ -92,25 +91,22 @@ export async function openStoredContent(
     return {
       status: requestedRange === null ? 200 : 206,
       headers,
-      bytes: streamContent(services, storedContent, storedObjects, servedRange),
+      stream: streamContent(services, storedContent, storedObjects, servedRange),
     };
   });
-  // damage that shows before the first byte is a problem, not an answer that breaks off
-  await once(streamedContent.bytes, "readable");
+  // damage before the first byte gives an error response instead of a broken stream
+  await once(streamedContent.stream, "readable");
   return streamedContent;
 }
 
-/**
- * The whole of a small content, read through: other bytes than those that were kept are never
- * given.
- */
+/** Reads a small content, verified. */
 export async function readContent(services: Services, scope: AccountScope, storedVersion: VersionRow): Promise<Buffer> {
   const fullRange = { start: 0, end: storedVersion.size - 1 };
   const { from, to } = getObjectNumbers(storedVersion, fullRange);
   const content = await buffer(
     streamContent(services, storedVersion, await readObjects(services.db, scope, storedVersion, from, to), fullRange),
   );
-  if (!createHash("sha256").update(content).digest().equals(storedVersion.contentSha256))
-    throw new Error("a stored object has other bytes");
+  if (!hash("sha256", content, "buffer").equals(storedVersion.contentSha256))
+    throw new Error("the stored content has another digest");
   return content;
 }

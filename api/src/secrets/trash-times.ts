@@ -2,19 +2,19 @@ import { trashRetentionDays, trashWarningDays } from "@relicario/shared/api";
 
 const dayMilliseconds = 86_400_000;
 
-/** What went to the trash before this time is to be warned of. */
+/** Secrets whose trashing was confirmed before this time need a warning. */
 export function getWarningCutoff(now: Date): Date {
   return new Date(now.getTime() - (trashRetentionDays - trashWarningDays) * dayMilliseconds);
 }
 
 /**
- * Dropped is what went to the trash before the one time and was warned of before the other: no
- * warning is ever too short.
+ * Contents are dropped when confirmed and warned of before these times, so that every warning comes
+ * early enough.
  */
-export function getDropCutoffs(now: Date): { deleted: Date; warned: Date } {
+export function getDropCutoffs(now: Date): { confirmedBefore: Date; warnedBefore: Date } {
   return {
-    deleted: new Date(now.getTime() - trashRetentionDays * dayMilliseconds),
-    warned: new Date(now.getTime() - trashWarningDays * dayMilliseconds),
+    confirmedBefore: new Date(now.getTime() - trashRetentionDays * dayMilliseconds),
+    warnedBefore: new Date(now.getTime() - trashWarningDays * dayMilliseconds),
   };
 }
 

@@ -1,6 +1,3 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-
 import { SecretPage } from "@relicario/shared/api";
 import { eq, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
@@ -13,6 +10,7 @@ import {
   buildSecret,
   buildSlot,
   confirmChange,
+  signTicket,
   type Person,
   type BuiltSecret,
 } from "../testing/person.ts";
@@ -40,19 +38,26 @@ const storeSecret = async (person: Person, options: Parameters<typeof buildSecre
   return call;
 };
 
-const trashSecret = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
+const trashUnconfirmed = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
+const trashSecret = async (person: Person, id: string): Promise<void> => {
+  await trashUnconfirmed(person, id);
+  const change = buildChange(person, { trash_confirm: [id] });
+  const response = await service.call("PUT", "/user/keyring", person.token, { body: change });
+  if (response.status !== 200) throw new Error(response.text);
+  confirmChange(person, change);
+};
 const readSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
 const restoreSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
 const listSecrets = async (person: Person): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
-const countObjects = async (person: Person): Promise<number> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
-    (entry) => entry.isFile(),
-  ).length;
+const countObjects = async (person: Person): Promise<number> => (await service.listObjects(person.userId)).length;
 
-/** Somebody with two secrets, one of them with two versions and in the trash, who reads mails. */
+/**
+ * A person with verified address and two secrets, one of which has two versions and is in the
+ * trash.
+ */
 const createScenario = async () => {
   const person = await service.signIn();
   await service.app.services.db
@@ -66,15 +71,15 @@ const createScenario = async () => {
   return { person, keptSecret, id };
 };
 
-describe("the collector", () => {
+describe("the sweep of the trash", () => {
   it("warns a week before, then drops contents and tickets; the row stays until it is purged", async () => {
     const { person, keptSecret, id } = await createScenario();
     await sweepAfter(22.9);
-    expect(await readMails(service)).toHaveLength(2); // openers, trash
+    expect(await readMails(service)).toHaveLength(2); // mails about the openers and about the trash
     await sweepAfter(0.2);
     expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana@example.org",
-      subject: "Your Relicario trash: contents are removed in 7 days",
+      subject: "Your Relicario trash will be emptied in 7 days",
     });
     await sweepAfter(6.8);
     expect(await readMails(service)).toHaveLength(3);
@@ -89,7 +94,7 @@ describe("the collector", () => {
     expect(await restoreSecret(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
     expect(await countObjects(person)).toBe(1);
     const page = await listSecrets(person);
-    expect(page).toMatchObject({ total: 2, state_rev: 3 });
+    expect(page).toMatchObject({ total: 2, state_rev: 4 });
     expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({
       version: 2,
       dropped_at: clock.toISOString(),
@@ -103,7 +108,40 @@ describe("the collector", () => {
     expect(await listSecrets(person)).toMatchObject({ total: 1 });
   });
 
-  it("tells devices by since which rows it dropped, once", async () => {
+  it("never drops what only a session or metadata keys trashed", async () => {
+    const { person, keptSecret } = await createScenario();
+    const id = keptSecret.body.secret_db_id;
+    await trashUnconfirmed(person, id);
+    const unsigned = buildChange(person, { trash_confirm: [id], author_sig: undefined });
+    expect(await service.call("PUT", "/user/keyring", person.token, { body: unsigned })).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
+    await sweepAfter(400);
+    await sweepAfter(400);
+    expect((await readSecret(person, id)).status).toBe(200);
+    expect((await listSecrets(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty(
+      "trash_confirmed_at",
+    );
+  });
+
+  it("counts the days from the confirmation, not from the trashing", async () => {
+    const { person, keptSecret } = await createScenario();
+    const id = keptSecret.body.secret_db_id;
+    await trashUnconfirmed(person, id);
+    await sweepAfter(100);
+    await trashSecret(person, id);
+    expect((await listSecrets(person)).secrets.find((row) => row.secret_db_id === id)).toMatchObject({
+      trash_confirmed_at: clock.toISOString(),
+    });
+    await sweepAfter(29);
+    expect((await readSecret(person, id)).status).toBe(200);
+    await sweepAfter(1.1);
+    await sweepAfter(7);
+    expect((await readSecret(person, id)).status).toBe(410);
+  });
+
+  it("reports dropped rows once to devices that ask with since", async () => {
     const { person, id } = await createScenario();
     await sweepAfter(23.1);
     const { changes } = await listSecrets(person);
@@ -130,7 +168,7 @@ describe("the collector", () => {
     expect((await readSecret(person, id)).status).toBe(410);
   });
 
-  it("begins anew for what was taken out of the trash in between", async () => {
+  it("starts again after a restore", async () => {
     const { person, id } = await createScenario();
     await sweepAfter(23.1);
     expect((await restoreSecret(person, id)).status).toBe(200);
@@ -142,7 +180,7 @@ describe("the collector", () => {
     expect((await listSecrets(person)).secrets.every((row) => row.dropped_at === undefined)).toBe(true);
   });
 
-  it("leaves a new version in peace: saving takes a secret out of the trash", async () => {
+  it("spares a new version: saving restores the secret", async () => {
     const { person, id } = await createScenario();
     await sweepAfter(23.1);
     await storeSecret(person, { id, base: 2 });
@@ -151,7 +189,7 @@ describe("the collector", () => {
     expect((await readSecret(person, id)).status).toBe(200);
   });
 
-  it("leaves nothing to seal a new ticket for, but takes a new content", async () => {
+  it("refuses a new ticket for a dropped content, but accepts a new content", async () => {
     const { person, id } = await createScenario();
     await sweepAfter(23.1);
     await sweepAfter(7.1);
@@ -160,6 +198,7 @@ describe("the collector", () => {
       base_version: 2,
       label: buildLabel(person, id, 2, 2),
       ticket: "AAAA",
+      ticket_sig: signTicket(person, { secretId: id, version: 2, ticket: "AAAA" }),
       keyring: buildChange(person),
     };
     expect(await service.call("POST", "/secrets/store", person.token, { body: labelChange })).toMatchObject({
@@ -185,7 +224,7 @@ describe("the collector", () => {
     expect(await readFormerParts()).toEqual([]);
   });
 
-  it("leaves the work to another process that is at it", async () => {
+  it("skips its work while another process does it", async () => {
     const { person, id } = await createScenario();
     await sweepAfter(23.1);
     clock = new Date(clock.getTime() + 7.1 * 86_400_000);

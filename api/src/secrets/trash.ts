@@ -2,7 +2,7 @@ import type { StoredSecret } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { accounts } from "../db/schema.ts";
@@ -14,8 +14,8 @@ import { findSecret, markTrashed } from "./queries.ts";
 import { isSameUtcDay } from "./trash-times.ts";
 
 /**
- * To the trash, and what it shows to others ends; what is there already stays as it is. A stolen
- * session can do this, so the first of a day is told by mail.
+ * Moves a secret to the trash and ends its shares. Idempotent. A stolen session can do this, so the
+ * first of a day causes a mail.
  */
 export function trashSecret(
   services: Services,
@@ -31,7 +31,7 @@ export function trashSecret(
     await adjustStorageUsed(
       tx,
       scope.accountId,
-      -(await services.onContentsEnd(tx, scope.accountId, { secretIds: [id] }, now)),
+      -(await services.onContentsRemoved(tx, scope.accountId, { secretIds: [id] }, now)),
     );
     await markTrashed(
       tx,

@@ -2,12 +2,9 @@ import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 
-/**
- * What people are shown of whoever signed in: enough to know themselves again, too little to be
- * found by.
- */
+/** Shown to the account's owner: enough to recognise a sign-in, too little to locate a person. */
 export interface CallerInfo {
-  /** Browser and system as the browser says; null where it says neither. */
+  /** Browser and system by its user agent; null when unknown. */
   readonly device: string | null;
   readonly address: string | null;
 }
@@ -16,7 +13,7 @@ export function readCallerInfo({ headers, ip }: Pick<FastifyRequest, "headers" |
   return { device: parseDevice(headers["user-agent"] ?? ""), address: shortenAddress(ip) };
 }
 
-/** In this order: most browsers name others as well. */
+/** Order matters: most browsers name others too. */
 const browsers: readonly (readonly [string, RegExp])[] = [
   ["Edge", /\bEdg(?:e|A|iOS)?\//],
   ["Opera", /\bOPR\//],
@@ -35,15 +32,15 @@ const systems: readonly (readonly [string, RegExp])[] = [
   ["Linux", /\bLinux\b/],
 ];
 
-/** Names of our own list alone: nothing that a caller sends is kept or shown. */
+/** Uses only names of these lists: nothing from the header is stored or shown. */
 export function parseDevice(userAgent: string): string | null {
   const names = [browsers, systems].flatMap((list) => list.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? []);
   return names.length === 0 ? null : names.join(", ");
 }
 
 /**
- * An IPv4 address without its last number, an IPv6 one as the first three of eight groups; null for
- * what is none.
+ * An IPv4 address without its last number, an IPv6 one as its first three groups of eight; null for
+ * anything else.
  */
 export function shortenAddress(address: string): string | null {
   if (isIP(address) === 0) return null;

@@ -1,13 +1,14 @@
 import { sessionRetentionDays, userNamePattern } from "@relicario/shared/api";
-import { and, desc, eq, isNull, lt, or, type SQL } from "drizzle-orm";
+import { aliasedTable, and, desc, eq, exists, gt, isNotNull, isNull, lt, or, sql, type SQL } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import { adoptProviderAddress } from "../mail/contact-address.ts";
 import { lockAccount } from "../accounts/lock-account.ts";
 import { claimUserName } from "../accounts/user-names.ts";
 import { recordActivity } from "../activity/record-activity.ts";
 import type { Actor } from "../auth/actor.ts";
 import type { VerifiedIdentity } from "../auth/identity-provider.ts";
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { accounts, activity, identities, sessions } from "../db/schema.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
@@ -17,15 +18,14 @@ import { authorizeSession, type ProviderSessionHistory } from "./policy.ts";
 /*
  * [Note: Exchange and sign-out]
  *
- * Both begin by locking the account's row, so they take turns:
+ * Both lock the account's row first, so they run one after another:
  *
- * 1. An exchange that comes first leaves a session, which the sign-out ends.
- * 2. A sign-out that comes first leaves the time at which the provider's session was left; the
- *    exchange refuses a token that is not younger. Tokens tell whole seconds: one of the same
- *    second counts as older.
- * 3. Whoever ends a sign-in from elsewhere does not trust who has it: that one gets younger tokens
- *    from the provider by itself. So those count again only from a sign-in at the provider after
- *    that (`auth_time`); where it does not say, never.
+ * 1. After an exchange, the sign-out revokes its session.
+ * 2. After a sign-out, or a revocation from elsewhere, the rows keep the provider's session closed
+ *    by its id, whatever tokens it still gives: a thief may have it. It is accepted again after a
+ *    later sign-in at the provider (`auth_time`), or never where tokens have no `auth_time`.
+ *
+ * Only times of the provider's clock are compared.
  */
 
 export interface StoredSession {
@@ -35,40 +35,51 @@ export interface StoredSession {
   readonly expiresAt: Date;
 }
 
-/** Of the exchange that begins a session. */
+/** What an exchange knows of its caller when it creates a session. */
 export interface ExchangeContext extends RequestContext {
   readonly vendorId: string;
   readonly lifetimeSeconds: number;
+  /** Whether the address that the provider has verified becomes the account's. */
+  readonly adoptsEmail: boolean;
   readonly caller: CallerInfo;
 }
 
 const dayMilliseconds = 86_400_000;
 
 /**
- * Begins a session of this identity's account at this vendor; the account is made when there is
- * none.
+ * Creates a session of the identity's account at this vendor, and the account when there is none.
  *
- * @throws Problem `forbidden` when the operator locked the account, `token_invalid` when its person
- *   signed out since, or ended the provider's session from elsewhere and did not sign in since.
+ * @throws Problem `forbidden` when the account is locked, `token_invalid` when the person has
+ *   signed out since the token's sign-in, or has revoked the provider's session from elsewhere and
+ *   not signed in again.
  */
-export async function beginSession(
+export async function createSession(
   tx: Tx,
   identity: VerifiedIdentity,
-  { vendorId, lifetimeSeconds, caller, ...context }: ExchangeContext,
+  { vendorId, lifetimeSeconds, adoptsEmail, caller, ...context }: ExchangeContext,
   mailer: Mailer,
 ): Promise<StoredSession> {
-  const { providerSession, authTime } = identity;
+  const { providerSessionId, authTime } = identity;
   const accountId = await findOrCreateAccountId(tx, vendorId, identity);
   const [account] = await tx
-    .select({ username: accounts.username, lockedAt: accounts.lockedAt })
+    .select({
+      id: accounts.id,
+      providerUsername: accounts.providerUsername,
+      providerEmail: accounts.providerEmail,
+      contactEmail: accounts.contactEmail,
+      contactEmailVerified: accounts.contactEmailVerified,
+      lockedAt: accounts.lockedAt,
+    })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .for("update");
-  if (account === undefined) throw new Error("an identity without its account");
-  const history = await readSessionHistory(tx, accountId, providerSession);
+  if (account === undefined) throw new Error("the identity's account does not exist");
+  const history = await readSessionHistory(tx, accountId, providerSessionId);
   authorizeSession(account, identity, history);
-  if (account.username !== identity.username)
-    await tx.update(accounts).set({ username: identity.username }).where(eq(accounts.id, accountId));
+  if (account.providerUsername !== identity.providerUsername)
+    await tx.update(accounts).set({ providerUsername: identity.providerUsername }).where(eq(accounts.id, accountId));
+  if (adoptsEmail && identity.verifiedEmail !== null)
+    await adoptProviderAddress(tx, account, identity.verifiedEmail, mailer, context);
 
   const issuedAt = new Date();
   const session = {
@@ -78,31 +89,69 @@ export async function beginSession(
     expiresAt: new Date(issuedAt.getTime() + lifetimeSeconds * 1_000),
   };
   const signedInAt = authTime === null ? null : new Date(authTime * 1_000);
-  await tx.insert(sessions).values({ ...session, ...caller, providerSession, signedInAt, createdAt: issuedAt });
-  // Rows of the account that ended a day ago go, the last one of a provider's session later: it is
-  // listed, or keeps it closed.
-  const isSuperseded =
-    providerSession === null
-      ? isNull(sessions.providerSession)
-      : or(
-          isNull(sessions.providerSession),
-          and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)),
-        );
-  const isObsolete = or(
-    and(isSuperseded, lt(sessions.expiresAt, new Date(issuedAt.getTime() - dayMilliseconds))),
+  // The provider knew the person when it issued the token, which may have been minutes ago.
+  const tokenAgeSeconds = Math.max(0, issuedAt.getTime() / 1_000 - identity.issuedAtHere);
+  await tx.insert(sessions).values({
+    ...session,
+    ...caller,
+    providerSessionId,
+    signedInAt,
+    createdAt: issuedAt,
+    personCheckedAt: sql`now() - make_interval(secs => ${tokenAgeSeconds})`,
+  });
+  // Deletes rows that expired a day ago. The last row of a provider's session stays longer: it is
+  // listed, or keeps that session closed.
+  const newer = aliasedTable(sessions, "newer");
+  const supersededCondition = or(
+    isNull(sessions.providerSessionId),
+    exists(
+      tx
+        .select({ id: newer.id })
+        .from(newer)
+        .where(
+          and(
+            eq(newer.accountId, accountId),
+            eq(newer.providerSessionId, sessions.providerSessionId),
+            gt(newer.id, sessions.id),
+            or(isNull(sessions.revokedAt), isNotNull(newer.revokedAt)),
+          ),
+        ),
+    ),
+  );
+  const obsoleteCondition = or(
+    and(supersededCondition, lt(sessions.expiresAt, new Date(issuedAt.getTime() - dayMilliseconds))),
     lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionRetentionDays * dayMilliseconds)),
   );
-  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), isObsolete));
-  if (!history.known) await recordSignIn(tx, accountId, caller, mailer, context);
+  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), obsoleteCondition));
+  if (!history.isKnown) await recordSignIn(tx, accountId, caller, mailer, context);
   return session;
 }
 
-/** Sign-ins that are compared with a new one. */
+/** Whether the token comes from a sign-in that has a session here. */
+export async function isRenewal(db: Db, vendorId: string, identity: VerifiedIdentity): Promise<boolean> {
+  const { providerSessionId } = identity;
+  if (providerSessionId === null) return false;
+  const accountId = await findAccountId(db, vendorId, identity);
+  if (accountId === null) return false;
+  const rows = await db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.accountId, accountId),
+        eq(sessions.providerSessionId, providerSessionId),
+        isNull(sessions.revokedAt),
+      ),
+    )
+    .limit(1);
+  return rows.length > 0;
+}
+
 const maxComparedSignIns = 200;
 
 /**
- * What a person would not know themselves again in is told by mail, but for the first sign-in of an
- * account.
+ * Records a sign-in. Queues a mail when this device was not seen at this IP address before, except
+ * for the account's first sign-in.
  */
 async function recordSignIn(
   tx: Tx,
@@ -118,37 +167,38 @@ async function recordSignIn(
     .orderBy(desc(activity.id))
     .limit(maxComparedSignIns);
   const isKnown = earlierSignIns.some(({ device, address }) => device === caller.device && address === caller.address);
-  // a program: the provider names no session, and each exchange would be one
+  // without this, each exchange of a program without a provider session would be recorded
   if (isKnown && caller.device === null) return;
   await recordActivity(tx, accountId, [{ kind: "signed_in", ...caller }], context.now);
   if (!isKnown && earlierSignIns.length > 0) await mailer.queue(tx, accountId, "new_device", context);
 }
 
-/**
- * The account of this identity at this vendor, made when there is none: two exchanges at once make
- * one.
- */
+/** Two concurrent exchanges create one account. */
 async function findOrCreateAccountId(tx: Tx, vendorId: string, identity: VerifiedIdentity): Promise<string> {
   const existingAccountId = await findAccountId(tx, vendorId, identity);
   if (existingAccountId !== null) return existingAccountId;
   const accountId = uuidv7();
-  const inserted = await tx
+  const insertedRows = await tx
     .insert(identities)
     .values({ vendorId, issuer: identity.issuer, subject: identity.subject, accountId })
     .onConflictDoNothing()
     .returning({ accountId: identities.accountId });
-  if (inserted.length === 0) {
-    // the other one has committed, else the insert would wait
+  if (insertedRows.length === 0) {
+    // the other transaction has committed, else the insert would wait
     const concurrentAccountId = await findAccountId(tx, vendorId, identity);
-    if (concurrentAccountId === null) throw new Error("an identity without its account");
+    if (concurrentAccountId === null) throw new Error("the identity's account does not exist");
     return concurrentAccountId;
   }
-  const userName = await chooseUserName(tx, vendorId, accountId, identity.username);
-  await tx.insert(accounts).values({ id: accountId, vendorId, userName, username: identity.username });
+  const userName = await chooseUserName(tx, vendorId, accountId, identity.providerUsername);
+  await tx.insert(accounts).values({ id: accountId, vendorId, userName, providerUsername: identity.providerUsername });
   return accountId;
 }
 
-async function findAccountId(tx: Tx, vendorId: string, { issuer, subject }: VerifiedIdentity): Promise<string | null> {
+async function findAccountId(
+  tx: Db | Tx,
+  vendorId: string,
+  { issuer, subject }: VerifiedIdentity,
+): Promise<string | null> {
   const [row] = await tx
     .select({ accountId: identities.accountId })
     .from(identities)
@@ -157,7 +207,8 @@ async function findAccountId(tx: Tx, vendorId: string, { issuer, subject }: Veri
 }
 
 /**
- * The provider's name where it can be a user name and is free, else one made of the account's id.
+ * Chooses the provider's name if it is valid and free, otherwise one that ends with the end of the
+ * account's id.
  */
 async function chooseUserName(tx: Tx, vendorId: string, accountId: string, providerUsername: string): Promise<string> {
   const suffix = accountId.replaceAll("-", "").slice(-12);
@@ -175,41 +226,37 @@ async function readSessionHistory(
   accountId: string,
   providerSessionId: string | null,
 ): Promise<ProviderSessionHistory> {
-  if (providerSessionId === null) return { known: false, signedOutAt: null, closedAt: null };
+  if (providerSessionId === null) return { isKnown: false, revokedSignInAt: null };
   const rows = await tx
-    .select({ revokedAt: sessions.revokedAt, closedAt: sessions.closedAt })
+    .select({ revokedAt: sessions.revokedAt, signedInAt: sessions.signedInAt })
     .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSession, providerSessionId)));
+    .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSessionId, providerSessionId)));
+  const revokedSignIns = rows
+    .filter(({ revokedAt }) => revokedAt !== null)
+    .map(({ signedInAt }) => (signedInAt === null ? Infinity : signedInAt.getTime() / 1_000));
   return {
-    known: rows.length > 0,
-    signedOutAt: findLatestDate(rows.map(({ revokedAt }) => revokedAt)),
-    closedAt: findLatestDate(rows.map(({ closedAt }) => closedAt)),
+    isKnown: rows.length > 0,
+    revokedSignInAt: revokedSignIns.length === 0 ? null : Math.max(...revokedSignIns),
   };
 }
 
-function findLatestDate(dates: readonly (Date | null)[]): Date | null {
-  const times = dates.flatMap((date) => date?.getTime() ?? []);
-  return times.length === 0 ? null : new Date(Math.max(...times));
-}
-
-/** Ends this session and every other that came from the same session of the provider. */
-export async function endSession(tx: Tx, { accountId, sessionId }: Actor): Promise<void> {
+/** Revokes this session and every other of the same provider session. */
+export async function revokeSession(tx: Tx, { accountId, sessionId }: Actor): Promise<void> {
   await lockAccount(tx, accountId);
   await tx
     .update(sessions)
-    // Now, not when the call came: tokens of an exchange that went before are not younger.
     .set({ revokedAt: new Date() })
     .where(
       and(
         eq(sessions.accountId, accountId),
-        matchesSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null),
+        whereSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null),
       ),
     );
 }
 
 /**
- * The provider's session that a session came from; null when it named none, undefined when there is
- * no such session, or it ended.
+ * The provider's session of a live session; null when its token named none, undefined without a
+ * live session.
  */
 export async function findProviderSessionId(
   tx: Tx,
@@ -217,14 +264,16 @@ export async function findProviderSessionId(
   sessionId: string,
 ): Promise<string | null | undefined> {
   const [row] = await tx
-    .select({ providerSession: sessions.providerSession })
+    .select({ providerSessionId: sessions.providerSessionId })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), eq(sessions.id, sessionId), isNull(sessions.revokedAt)));
-  return row?.providerSession;
+  return row?.providerSessionId;
 }
 
-/** A session with all that came from the same session of the provider. */
-export function matchesSignIn(sessionId: string, providerSessionId: string | null): SQL | undefined {
-  const isSession = eq(sessions.id, sessionId);
-  return providerSessionId === null ? isSession : or(isSession, eq(sessions.providerSession, providerSessionId));
+/** Selects a session and all others of the same provider session. */
+export function whereSignIn(sessionId: string, providerSessionId: string | null): SQL | undefined {
+  const sessionCondition = eq(sessions.id, sessionId);
+  return providerSessionId === null
+    ? sessionCondition
+    : or(sessionCondition, eq(sessions.providerSessionId, providerSessionId));
 }

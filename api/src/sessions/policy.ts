@@ -1,8 +1,10 @@
+import { sessionRetentionDays } from "@relicario/shared/api";
+
 import type { VerifiedIdentity } from "../auth/identity-provider.ts";
 import { Problem } from "../http/problem.ts";
 import type { VendorSettings, Vendors } from "../vendors/vendors.ts";
 
-/** Anybody may exchange a token, for a vendor that is known and enabled. */
+/** Allows the exchange for a known and enabled vendor. */
 export function authorizeExchange(vendors: Vendors, vendorId: string): VendorSettings {
   const vendor = vendors.find(vendorId);
   if (vendor === null) throw new Problem("vendor_unknown");
@@ -10,27 +12,34 @@ export function authorizeExchange(vendors: Vendors, vendorId: string): VendorSet
   return vendor;
 }
 
-/** What is known of a provider's session: nothing, when the token names none. */
+/**
+ * Earlier sessions of this service from the same session of the provider; empty when the token
+ * names none.
+ */
 export interface ProviderSessionHistory {
-  readonly known: boolean;
-  /** When somebody last signed out of it. */
-  readonly signedOutAt: Date | null;
-  /** When another session of the account last ended it. */
-  readonly closedAt: Date | null;
+  readonly isKnown: boolean;
+  /**
+   * Latest sign-in, by the provider's clock, that the revoked sessions came from; `Infinity` where
+   * one has no sign-in time, null when none was revoked.
+   */
+  readonly revokedSignInAt: number | null;
 }
 
 /**
- * A session may begin while the operator keeps the account open, with a token from after the last
- * sign-out, and after another session closed this one.
+ * Allows a session of an account that is not locked. A revoked session of the provider stays closed
+ * until the person signs in there again, which only the provider's times can show. An unknown
+ * session of the provider is refused when it is older than the retention of sessions: it may have
+ * been revoked.
  */
 export function authorizeSession(
   { lockedAt }: { readonly lockedAt: Date | null },
-  { issuedAt, authTime }: VerifiedIdentity,
-  { signedOutAt, closedAt }: ProviderSessionHistory,
+  { authTime, authTimeHere }: VerifiedIdentity,
+  { isKnown, revokedSignInAt }: ProviderSessionHistory,
+  now = Date.now(),
 ): void {
   if (lockedAt !== null) throw new Problem("forbidden", { detail: "the account is locked" });
-  if (signedOutAt !== null && issuedAt <= toSeconds(signedOutAt)) throw new Problem("token_invalid");
-  if (closedAt !== null && (authTime === null || authTime <= toSeconds(closedAt))) throw new Problem("token_invalid");
+  const oldestSignIn = now / 1_000 - sessionRetentionDays * 86_400;
+  if (!isKnown && authTimeHere !== null && authTimeHere < oldestSignIn) throw new Problem("token_invalid");
+  if (revokedSignInAt !== null && (authTime === null || authTime <= revokedSignInAt))
+    throw new Problem("token_invalid");
 }
-
-const toSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);

@@ -3,12 +3,12 @@ import type { OwnSession } from "@relicario/shared/api";
 import type { SignIn } from "./sign-ins.ts";
 
 export function presentSignIn({
-  session: { id, device, address, signedInAt, createdAt },
-  current,
+  newestSession: { id, device, address, signedInAt, createdAt },
+  isCurrent,
 }: SignIn): OwnSession {
   return {
     id,
-    current,
+    current: isCurrent,
     device,
     address,
     signed_in_at: (signedInAt ?? createdAt).toISOString(),

@@ -1,82 +1,150 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
+import { findAccountIds } from "../accounts/identities.ts";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
+import { Problem, statusByCode } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../language/language.ts";
+import { getRequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { readCallerInfo } from "./caller.ts";
-import { beginSession, endSession } from "./exchange.ts";
+import { createSession, isRenewal, revokeSession } from "./exchange.ts";
 import { authorizeExchange } from "./policy.ts";
 import { presentSignIn } from "./present.ts";
 import { sessionSchemas } from "./schema.ts";
-import { closeOtherSignIns, closeSignIn, readSignIns } from "./sign-ins.ts";
+import {
+  findSignedInAccountIds,
+  readSignIns,
+  revokeOtherSignIns,
+  revokeProviderSignIns,
+  revokeSignIn,
+} from "./sign-ins.ts";
 
 export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, identityProvider, limiter, now, sessionTokens, vendors } = services;
-  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write] } as const;
+  const writeConfig = { access: "signed_in", rateLimits: [rateLimitRules.write] } as const;
 
   app.post(
     "/auth/token",
     {
       schema: sessionSchemas.exchange,
       bodyLimit: 20 * 1024,
-      config: { access: "public", rates: [rateLimitRules.exchange], idempotent: true },
+      config: { access: "public", idempotent: true }, // its limits depend on the token
     },
     async (request) => {
-      const { body, query } = request;
-      const vendor = authorizeExchange(vendors, query.app_vendor_id);
-      const identity = await identityProvider.verify(body.token);
-      // What was not verified counts for its address alone: else anybody could close the exchange
-      // for everybody.
+      const { body, query, ip: address } = request;
+      const { vendor, identity } = await countRefusals(address, async () => ({
+        vendor: authorizeExchange(vendors, query.app_vendor_id),
+        identity: await identityProvider.verify(body.token),
+      }));
       await limiter.consume(rateLimitRules.exchangePerPerson, { subject: `${identity.issuer}\n${identity.subject}` });
-      await limiter.consume(rateLimitRules.exchangeGlobal, {});
+      // Renewals are not counted: the open tabs of a whole office renew from one IP address.
+      if (!(await isRenewal(db, vendor.id, identity))) {
+        await limiter.consume(rateLimitRules.signIn, { address });
+        await limiter.consume(rateLimitRules.signInGlobal, {});
+      }
       const exchange = {
         vendorId: vendor.id,
         lifetimeSeconds: env.SESSION_TTL_SECONDS,
+        adoptsEmail: env.IDP_EMAIL === "adopt",
         caller: readCallerInfo(request),
-        now: now(),
-        language: getPreferredLanguage(request),
+        ...getRequestContext(request, now()),
       };
       const { id: sessionId, ...session } = await db.transaction((tx) =>
-        beginSession(tx, identity, exchange, services.mailer),
+        createSession(tx, identity, exchange, services.mailer),
       );
       return {
-        token: await sessionTokens.sign({ ...session, vendorId: vendor.id, sessionId, authTime: identity.authTime }),
+        token: await sessionTokens.sign({
+          ...session,
+          vendorId: vendor.id,
+          sessionId,
+          authTime: identity.authTime,
+        }),
       };
     },
   );
+
+  /**
+   * Counts an unverified call only for its IP address: otherwise anyone could use up everyone's
+   * limit.
+   */
+  async function countRefusals<T>(address: string, verify: () => Promise<T>): Promise<T> {
+    try {
+      return await verify();
+    } catch (error) {
+      if (error instanceof Problem && statusByCode[error.code] < 500)
+        await limiter.consume(rateLimitRules.exchange, { address });
+      throw error;
+    }
+  }
 
   app.delete(
     "/auth/token",
     { schema: sessionSchemas.signOut, config: { access: "signed_in", idempotent: true } },
     async (request, reply) => {
       const scope = requireActor(request);
-      await db.transaction((tx) => endSession(tx, scope));
+      await db.transaction((tx) => revokeSession(tx, scope));
       sessionTokens.invalidate(scope.accountId);
       return reply.code(204).send(null);
     },
   );
 
+  await app.register(providerSignOutRoute);
+
   app.get("/user/sessions", { schema: sessionSchemas.list, config: { access: "signed_in" } }, async (request) => ({
     sessions: (await readSignIns(db, requireActor(request), now())).map(presentSignIn),
   }));
 
-  app.delete("/user/sessions/:id", { schema: sessionSchemas.end, config: writeConfig }, async (request, reply) => {
+  app.delete("/user/sessions/:id", { schema: sessionSchemas.revoke, config: writeConfig }, async (request, reply) => {
     const scope = requireActor(request);
-    await withLockedAccount(services, scope.accountId, (tx) => closeSignIn(tx, scope, request.params.id, now()));
+    await withLockedAccount(services, scope.accountId, (tx) => revokeSignIn(tx, scope, request.params.id, now()));
     sessionTokens.invalidate(scope.accountId);
     return reply.code(204).send();
   });
 
   app.delete(
     "/user/sessions",
-    { schema: sessionSchemas.endOthers, config: { ...writeConfig, idempotent: true } },
+    { schema: sessionSchemas.revokeOthers, config: { ...writeConfig, idempotent: true } },
     async (request, reply) => {
       const scope = requireActor(request);
-      await withLockedAccount(services, scope.accountId, (tx) => closeOtherSignIns(tx, scope, now()));
+      await withLockedAccount(services, scope.accountId, (tx) => revokeOtherSignIns(tx, scope, now()));
       sessionTokens.invalidate(scope.accountId);
       return reply.code(204).send();
     },
   );
+
+  /** Apart, since a form is its only body. */
+  async function providerSignOutRoute(forms: typeof app): Promise<void> {
+    forms.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(String(body))));
+    });
+    forms.post(
+      "/auth/backchannel-logout",
+      {
+        schema: sessionSchemas.providerSignOut,
+        bodyLimit: 20 * 1024,
+        config: { access: "public", idempotent: true }, // only refusals are limited
+      },
+      async ({ body, ip: address }) => {
+        const logout = await countRefusals(address, () => identityProvider.verifyLogout(body.logout_token)).catch(
+          (cause: unknown) => {
+            const isRefused = cause instanceof Problem && statusByCode[cause.code] === 401;
+            throw isRefused ? new Problem("bad_request", { cause }) : cause; // Back-Channel Logout 1.0, 2.8
+          },
+        );
+        const { issuer, subject, providerSessionId } = logout;
+        const accountIds =
+          subject !== null
+            ? await findAccountIds(db, vendors.ids, { issuer, subject })
+            : providerSessionId === null
+              ? []
+              : await findSignedInAccountIds(db, providerSessionId);
+        for (const accountId of accountIds) {
+          await withLockedAccount(services, accountId, (tx) => revokeProviderSignIns(tx, accountId, logout, now()));
+          sessionTokens.invalidate(accountId);
+        }
+        return {};
+      },
+    );
+  }
 };

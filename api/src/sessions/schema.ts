@@ -3,21 +3,34 @@ import { z } from "zod";
 
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
-const endedResponse = buildResponseSchemas(z.undefined().describe("ended"), 204);
+const revokedResponse = buildResponseSchemas(z.undefined().describe("revoked"), 204);
 
 export const sessionSchemas = {
   exchange: {
-    summary: "The identity provider's access token for the product's session token",
+    summary: "Exchanges the identity provider's access token for a session token",
     querystring: z.strictObject({ app_vendor_id: VendorId }),
     body: TokenExchangeBody,
     response: buildResponseSchemas(TokenExchangeBody),
   },
-  signOut: { summary: "Ends the product session", response: buildResponseSchemas(z.null().describe("nothing"), 204) },
-  list: { summary: "Where the account is signed in", response: buildResponseSchemas(OwnSessions) },
-  end: {
-    summary: "Ends a sign-in, with all sessions that came from it",
-    params: z.strictObject({ id: Id }),
-    response: endedResponse,
+  signOut: {
+    summary: "Revokes the product session",
+    response: buildResponseSchemas(z.null().describe("nothing"), 204),
   },
-  endOthers: { summary: "Ends every sign-in but the one that asks", response: endedResponse },
+  providerSignOut: {
+    summary: "Revokes the sessions that a sign-out at the identity provider ended (Back-Channel Logout 1.0)",
+    body: z.looseObject({
+      logout_token: z
+        .string()
+        .min(1)
+        .max(16 * 1024),
+    }),
+    response: buildResponseSchemas(z.strictObject({})),
+  },
+  list: { summary: "Where the account is signed in", response: buildResponseSchemas(OwnSessions) },
+  revoke: {
+    summary: "Revokes a sign-in with all its sessions",
+    params: z.strictObject({ id: Id }),
+    response: revokedResponse,
+  },
+  revokeOthers: { summary: "Revokes all other sign-ins", response: revokedResponse },
 };

@@ -19,7 +19,7 @@ const iphone =
 interface SignInOptions {
   readonly sid?: string | null;
   readonly authTime?: number | null;
-  readonly agent?: string;
+  readonly userAgent?: string;
   readonly address?: string;
 }
 
@@ -27,19 +27,19 @@ let subjectCount = 0;
 const createSubject = (): string => `somebody-${String(subjectCount++)}`;
 const getNowSeconds = () => Math.floor(Date.now() / 1_000);
 
-/** A token exchange, of a browser at an address. */
+/** A token exchange by a browser at an address. */
 async function exchange(
   subject: string,
-  { sid = "one", authTime = getNowSeconds(), agent = firefox, address = "192.0.2.17" }: SignInOptions = {},
+  { sid = "one", authTime = getNowSeconds(), userAgent = firefox, address = "192.0.2.17" }: SignInOptions = {},
 ) {
-  const token = await service.issuer.accessToken(subject, {
+  const token = await service.issuer.createAccessToken(subject, {
     ...(sid === null ? {} : { sid }),
     auth_time: authTime ?? undefined,
     iat: Math.max(getNowSeconds(), authTime ?? 0),
   });
   return service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
     body: { token },
-    headers: { "user-agent": agent, "accept-language": "en" },
+    headers: { "user-agent": userAgent, "accept-language": "en" },
     remoteAddress: address,
   });
 }
@@ -53,12 +53,12 @@ const isAccepted = async (token: string): Promise<boolean> =>
   (await service.call("GET", "/user/me", token)).status === 200;
 
 describe("GET /user/sessions", () => {
-  it("lists sign-ins, each once however many sessions came from it, the one that asks first", async () => {
+  it("lists each sign-in once, with any number of sessions, the caller's first", async () => {
     const subject = createSubject();
     const authTime = getNowSeconds() - 3_600;
     await signIn(subject, { sid: "one", authTime });
     const ownToken = await signIn(subject, { sid: "one", authTime });
-    await signIn(subject, { sid: "two", agent: iphone, address: "2001:db8:1:2:3:4:5:6" });
+    await signIn(subject, { sid: "two", userAgent: iphone, address: "2001:db8:1:2:3:4:5:6" });
     const listedSessions = await readSessions(ownToken);
     expect(listedSessions.map(({ current, device, address }) => ({ current, device, address }))).toEqual([
       { current: true, device: "Firefox, Linux", address: "192.0.2.x" },
@@ -67,13 +67,13 @@ describe("GET /user/sessions", () => {
     expect(listedSessions[0]?.signed_in_at).toBe(new Date(authTime * 1_000).toISOString());
   });
 
-  it("shows nobody else's", async () => {
+  it("shows no sign-in of another account", async () => {
     await signIn(createSubject(), { sid: "shared name of a session" });
     const ownToken = await signIn(createSubject(), { sid: "shared name of a session" });
     expect(await readSessions(ownToken)).toHaveLength(1);
   });
 
-  it("leaves out those that signed out", async () => {
+  it("omits sign-ins that were signed out", async () => {
     const subject = createSubject();
     const [firstToken, secondToken] = [await signIn(subject, { sid: "one" }), await signIn(subject, { sid: "two" })];
     await service.call("DELETE", "/auth/token", secondToken);
@@ -82,58 +82,65 @@ describe("GET /user/sessions", () => {
 });
 
 describe("DELETE /user/sessions/{id}", () => {
-  /** Somebody with this browser, and another one that was signed in before. */
+  /** A person with this browser, and another one that signed in before. */
   async function createTwoSignIns() {
     const subject = createSubject();
     const authTime = getNowSeconds() - 60;
     const otherTokens = [
-      await signIn(subject, { sid: "other", authTime, agent: iphone }),
-      await signIn(subject, { sid: "other", authTime, agent: iphone }),
+      await signIn(subject, { sid: "other", authTime, userAgent: iphone }),
+      await signIn(subject, { sid: "other", authTime, userAgent: iphone }),
     ];
     const ownToken = await signIn(subject, { sid: "own", authTime });
     const otherSession = (await readSessions(ownToken)).find(({ current }) => !current);
     if (otherSession === undefined) throw new Error("the other one is not listed");
-    return { subject, authTime, own: ownToken, others: otherTokens, id: otherSession.id };
+    return { subject, authTime, ownToken, otherTokens, id: otherSession.id };
   }
 
-  it("refuses the next call of every session that came from that sign-in, and of no other", async () => {
-    const { own, others, id } = await createTwoSignIns();
-    expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(204);
-    expect(await Promise.all(others.map(isAccepted))).toEqual([false, false]);
-    expect(await isAccepted(own)).toBe(true);
-    expect(await readSessions(own)).toHaveLength(1);
-    expect(await readActivityKinds(own)).toContain("session_ended");
+  it("refuses the next call of every session of the ended sign-in, and of no other sign-in", async () => {
+    const { ownToken, otherTokens, id } = await createTwoSignIns();
+    expect((await service.call("DELETE", `/user/sessions/${id}`, ownToken)).status).toBe(204);
+    expect(await Promise.all(otherTokens.map(isAccepted))).toEqual([false, false]);
+    expect(await isAccepted(ownToken)).toBe(true);
+    expect(await readSessions(ownToken)).toHaveLength(1);
+    expect(await readActivityKinds(ownToken)).toContain("session_ended");
   });
 
-  it("lets it in again only after a new sign-in at the provider, whatever tokens it gets by itself", async () => {
-    const { subject, authTime, own, id } = await createTwoSignIns();
-    await service.call("DELETE", `/user/sessions/${id}`, own);
-    expect(await exchange(subject, { sid: "other", authTime, agent: iphone })).toMatchObject({
+  it("accepts the provider's session again only after a new sign-in there, whatever tokens it obtains", async () => {
+    const { subject, authTime, ownToken, id } = await createTwoSignIns();
+    await service.call("DELETE", `/user/sessions/${id}`, ownToken);
+    expect(await exchange(subject, { sid: "other", authTime, userAgent: iphone })).toMatchObject({
       status: 401,
       body: { code: "token_invalid" },
     });
-    expect(await exchange(subject, { sid: "other", authTime: null, agent: iphone })).toMatchObject({ status: 401 });
-    expect((await exchange(subject, { sid: "other", authTime: getNowSeconds() + 2, agent: iphone })).status).toBe(200);
-    expect((await exchange(subject, { sid: "other", authTime, agent: iphone })).status).toBe(401);
+    expect(await exchange(subject, { sid: "other", authTime: null, userAgent: iphone })).toMatchObject({ status: 401 });
+    expect((await exchange(subject, { sid: "other", authTime: getNowSeconds() + 2, userAgent: iphone })).status).toBe(
+      200,
+    );
+    expect((await exchange(subject, { sid: "other", authTime, userAgent: iphone })).status).toBe(401);
   });
 
-  it("answers 404 for somebody else's, one that is over, and none", async () => {
-    const { own, id } = await createTwoSignIns();
+  it("answers 404 for another account's, an ended and an unknown sign-in", async () => {
+    const { ownToken, id } = await createTwoSignIns();
     const stranger = await signIn(createSubject());
     expect((await service.call("DELETE", `/user/sessions/${id}`, stranger)).status).toBe(404);
-    await service.call("DELETE", `/user/sessions/${id}`, own);
-    expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(404);
+    await service.call("DELETE", `/user/sessions/${id}`, ownToken);
+    expect((await service.call("DELETE", `/user/sessions/${id}`, ownToken)).status).toBe(404);
   });
 
-  it("ends all others at once", async () => {
-    const { subject, own, others } = await createTwoSignIns();
+  it("revokes all other sign-ins at once", async () => {
+    const { subject, ownToken, otherTokens } = await createTwoSignIns();
     const thirdToken = await signIn(subject, { sid: null });
-    expect((await service.call("DELETE", "/user/sessions", own)).status).toBe(204);
-    expect(await Promise.all([...others, thirdToken, own].map(isAccepted))).toEqual([false, false, false, true]);
-    expect((await readActivityKinds(own)).filter((kind) => kind === "session_ended")).toHaveLength(2);
+    expect((await service.call("DELETE", "/user/sessions", ownToken)).status).toBe(204);
+    expect(await Promise.all([...otherTokens, thirdToken, ownToken].map(isAccepted))).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect((await readActivityKinds(ownToken)).filter((kind) => kind === "session_ended")).toHaveLength(2);
   });
 
-  it("ends all others for a session that names none of the provider's", async () => {
+  it("revokes all other sign-ins of a caller without a provider session", async () => {
     const subject = createSubject();
     const [ownToken, otherToken] = [await signIn(subject, { sid: null }), await signIn(subject, { sid: null })];
     await service.call("DELETE", "/user/sessions", ownToken);
@@ -142,7 +149,7 @@ describe("DELETE /user/sessions/{id}", () => {
 });
 
 describe("a sign-in", () => {
-  /** Mails with this subject that came to an address of this account. */
+  /** Reads mails with this subject to an address of this account. */
   const watchMails = async (token: string, subject: string) => {
     const { user_id: id } = (await service.call("GET", "/user/me", token)).body;
     const address = `${subject}@example.org`;
@@ -152,31 +159,31 @@ describe("a sign-in", () => {
       .where(eq(accounts.id, String(id)));
     return async () =>
       (await readMails(service)).filter(
-        (mail) => mail.to === address && mail.subject === "Someone signed in to Relicario as you",
+        (mail) => mail.to === address && mail.subject === "New sign-in to your Relicario account",
       );
   };
 
-  it("is noted once, not with each exchange", async () => {
+  it("is recorded once, not with each exchange", async () => {
     const subject = createSubject();
     await signIn(subject, { sid: "one" });
     const ownToken = await signIn(subject, { sid: "one" });
     expect(await readActivityKinds(ownToken)).toEqual(["signed_in"]);
   });
 
-  it("with an unknown browser is told by mail, the first of an account and a known one are not", async () => {
+  it("with an unknown browser causes a mail; an account's first browser and known browsers cause no mail", async () => {
     const subject = createSubject();
     const mails = await watchMails(await signIn(subject, { sid: "one" }), subject);
     await signIn(subject, { sid: "two" });
     expect(await mails()).toEqual([]);
-    await signIn(subject, { sid: "three", agent: iphone });
+    await signIn(subject, { sid: "three", userAgent: iphone });
     await signIn(subject, { sid: "four", address: "198.51.100.2" });
     expect(await mails()).toHaveLength(2);
-    expect((await mails())[0]?.source).not.toMatch(/List-Unsubscribe/); // about security
+    expect((await mails())[0]?.source).not.toMatch(/List-Unsubscribe/); // a security mail
   });
 
-  it("keeps nothing of what a caller calls itself, and no whole address", async () => {
+  it("stores no user agent and no full address", async () => {
     const plantedUserAgent = "planted-in-the-user-agent Firefox/1";
-    const ownToken = await signIn(createSubject(), { agent: plantedUserAgent, address: "203.0.113.77" });
+    const ownToken = await signIn(createSubject(), { userAgent: plantedUserAgent, address: "203.0.113.77" });
     const responses = [
       (await service.call("GET", "/user/sessions", ownToken)).text,
       (await service.call("GET", "/user/activity", ownToken)).text,

@@ -1,27 +1,29 @@
-import { sessionRetentionDays } from "@relicario/shared/api";
-import { and, desc, eq, gt, isNull, not, sql } from "drizzle-orm";
+import { maxListedSignIns, sessionRetentionDays } from "@relicario/shared/api";
+import { and, desc, eq, gt, isNull, lte, not, or, sql, type SQL } from "drizzle-orm";
 
 import { recordActivity } from "../activity/record-activity.ts";
 import type { Actor } from "../auth/actor.ts";
+import type { ProviderLogout } from "../auth/identity-provider.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { findProviderSessionId, matchesSignIn } from "./exchange.ts";
+import { deleteDueRows, type SweepContext } from "../resource/sweep-context.ts";
+import { findProviderSessionId, whereSignIn } from "./exchange.ts";
 
 type SessionRow = typeof sessions.$inferSelect;
 
-/** A sign-in by its newest session, and whether the one that asks is among them. */
+/** A sign-in by its newest session, and whether the caller's session belongs to it. */
 export interface SignIn {
-  readonly session: SessionRow;
-  readonly current: boolean;
+  readonly newestSession: SessionRow;
+  readonly isCurrent: boolean;
 }
 
-/** Those that nobody ended, the last seen first. */
+/** Sign-ins that were not revoked: the caller's first, then the newest {@link maxListedSignIns}. */
 export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: Date): Promise<SignIn[]> {
-  const signInKey = sql`coalesce(${sessions.providerSession}, ${sessions.id}::text)`;
-  const isCurrent = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signInKey})`;
+  const signInKey = sql`coalesce(${sessions.providerSessionId}, ${sessions.id}::text)`;
+  const currentCondition = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signInKey})`;
   const rows = await db
-    .selectDistinctOn([signInKey], { session: sessions, current: isCurrent })
+    .selectDistinctOn([signInKey], { newestSession: sessions, isCurrent: currentCondition })
     .from(sessions)
     .where(
       and(
@@ -31,55 +33,92 @@ export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: 
       ),
     )
     .orderBy(signInKey, desc(sessions.createdAt));
-  // a token that is over, and nothing it came from
-  const liveSignIns = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now);
-  return liveSignIns.toSorted(
-    (a, b) => Number(b.current) - Number(a.current) || b.session.createdAt.getTime() - a.session.createdAt.getTime(),
+  // without a provider session, an expired token is all there is
+  const liveSignIns = rows.filter(
+    ({ newestSession }) => newestSession.providerSessionId !== null || newestSession.expiresAt > now,
   );
+  return liveSignIns
+    .toSorted(
+      (a, b) =>
+        Number(b.isCurrent) - Number(a.isCurrent) ||
+        b.newestSession.createdAt.getTime() - a.newestSession.createdAt.getTime(),
+    )
+    .slice(0, maxListedSignIns);
 }
 
 /**
- * Ends a sign-in from elsewhere, see [Note: Exchange and sign-out]. With the account held. @throws
- * Problem `not_found`
+ * Revokes a sign-in, see [Note: Exchange and sign-out]. The account must be locked.
+ * @throws Problem `not_found`
  */
-export async function closeSignIn(tx: Tx, { accountId }: Actor, id: string, now: Date): Promise<void> {
-  const providerSessionId = await findProviderSessionId(tx, accountId, id);
+export async function revokeSignIn(tx: Tx, { accountId }: Actor, sessionId: string, now: Date): Promise<void> {
+  const providerSessionId = await findProviderSessionId(tx, accountId, sessionId);
   if (providerSessionId === undefined) throw new Problem("not_found");
-  await closeSessions(tx, accountId, matchesSignIn(id, providerSessionId), now);
+  await revokeSessions(tx, accountId, whereSignIn(sessionId, providerSessionId), now);
 }
 
-/** Ends all but the one that asks. With the account held. */
-export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: Actor, now: Date): Promise<void> {
-  const isOwnSignIn = matchesSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null);
-  // null: a session that names no provider's
-  if (isOwnSignIn !== undefined) await closeSessions(tx, accountId, sql`coalesce(${not(isOwnSignIn)}, true)`, now);
+/** Revokes all other sign-ins. The account must be locked. */
+export async function revokeOtherSignIns(tx: Tx, { accountId, sessionId }: Actor, now: Date): Promise<void> {
+  const ownSignInCondition = whereSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null);
+  // null for sessions without a provider session
+  if (ownSignInCondition !== undefined)
+    await revokeSessions(tx, accountId, sql`coalesce(${not(ownSignInCondition)}, true)`, now);
 }
 
-async function closeSessions(
+/** Accounts with a session that is not revoked of this session of the provider. */
+export async function findSignedInAccountIds(db: Db, providerSessionId: string): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ accountId: sessions.accountId })
+    .from(sessions)
+    .where(and(eq(sessions.providerSessionId, providerSessionId), isNull(sessions.revokedAt)));
+  return rows.map(({ accountId }) => accountId);
+}
+
+/**
+ * Revokes what a sign-out at the provider ended: one of its sessions, else all. Keeps later
+ * sign-ins, so that a token that comes again ends nothing. The account must be locked.
+ */
+export async function revokeProviderSignIns(
   tx: Tx,
   accountId: string,
-  condition: ReturnType<typeof matchesSignIn>,
+  { providerSessionId, at }: Pick<ProviderLogout, "providerSessionId" | "at">,
   now: Date,
 ): Promise<void> {
-  const endedAt = new Date(); // as with a sign-out: tokens of an exchange that went before are not younger
-  const endedSessions = await tx
+  const isEarlier = or(
+    lte(sessions.signedInAt, new Date(at.providerSeconds * 1_000)),
+    and(isNull(sessions.signedInAt), lte(sessions.createdAt, new Date((at.localSeconds + 1) * 1_000))),
+  );
+  const isOfSession = providerSessionId === null ? undefined : eq(sessions.providerSessionId, providerSessionId);
+  await revokeSessions(tx, accountId, and(isEarlier, isOfSession), now);
+}
+
+/** Revokes an account's sessions that meet the condition. The account must be locked. */
+export async function revokeSessions(tx: Tx, accountId: string, condition: SQL | undefined, now: Date): Promise<void> {
+  const revokedSessions = await tx
     .update(sessions)
-    .set({ revokedAt: endedAt, closedAt: endedAt })
+    .set({ revokedAt: now })
     .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), condition))
     .returning({
       id: sessions.id,
-      providerSession: sessions.providerSession,
+      providerSessionId: sessions.providerSessionId,
       device: sessions.device,
       address: sessions.address,
       createdAt: sessions.createdAt,
     });
-  const newestBySignIn = new Map<string, (typeof endedSessions)[number]>();
-  for (const row of endedSessions.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()))
-    newestBySignIn.set(row.providerSession ?? row.id, row);
+  const newestBySignIn = new Map<string, (typeof revokedSessions)[number]>();
+  for (const row of revokedSessions.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()))
+    newestBySignIn.set(row.providerSessionId ?? row.id, row);
   await recordActivity(
     tx,
     accountId,
     [...newestBySignIn.values()].map(({ device, address }) => ({ kind: "session_ended", device, address })),
     now,
   );
+}
+
+/** Deletes expired sessions of all accounts; an exchange deletes only those of its own account. */
+export function deleteExpiredSessions({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
+  const { accountId, id, expiresAt } = sessions;
+  // by the real clock, by which exchanges set the expiry
+  const dueCondition = lte(expiresAt, new Date(Date.now() - sessionRetentionDays * 86_400_000));
+  return deleteDueRows(db, context, [accountId, id], dueCondition);
 }

@@ -1,4 +1,4 @@
-import { grantAccount, type Actor } from "../auth/actor.ts";
+import { createAccountScope, type Actor } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { openAnswerContent } from "../requests/answer-content.ts";
 import { openContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
@@ -8,9 +8,9 @@ import { throwUnavailableIfMissing, extendClaim } from "./open-share.ts";
 import { getEndReason, findShareAndOwner } from "./queries.ts";
 
 /**
- * The content that a view was claimed for, as often as it is asked for without a pause of ten
- * minutes; or the answer to a request. A share that was revoked or that expired meanwhile gives
- * nothing any more, nor does one whose owner or vendor was closed.
+ * Opens the content of a claimed view, repeatedly as long as pauses are below ten minutes; or the
+ * answer to a request. Refuses once the share is revoked or expired, its owner is locked, or the
+ * vendor is disabled.
  *
  * @throws Problem `share_unavailable`, `range_not_satisfiable`
  */
@@ -40,7 +40,7 @@ export async function openDownload(
   if (!(await extendClaim(db, { accountId: grant.account, shareId: grant.share, claimId: grant.claim }, now())))
     throw new Problem("share_unavailable");
   const { share, owner } = shareAndOwner;
-  return openContent(services, grantAccount(owner.id, owner.vendorId), {
+  return openContent(services, createAccountScope(owner.id, owner.vendorId), {
     id: share.secretId,
     version: grant.version,
     ...rangeRequest,

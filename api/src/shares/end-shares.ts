@@ -2,39 +2,38 @@ import { and, eq, inArray, isNull, sql, type SQL } from "drizzle-orm";
 
 import type { Tx } from "../db/database.ts";
 import { shares } from "../db/schema.ts";
-import type { EndedContents } from "../resource/resource.ts";
+import type { RemovedContents } from "../resource/resource.ts";
 
-const isNotEnded = and(isNull(shares.endedAt), isNull(shares.revokedAt));
+const notEndedCondition = and(isNull(shares.endedAt), isNull(shares.revokedAt));
 
-/** Ends what these contents showed to others. @returns the bytes that became free. */
-export function endSharesOf(tx: Tx, accountId: string, ended: EndedContents, now: Date): Promise<number> {
-  const isSelected =
-    "pairs" in ended
-      ? sql`(${shares.secretId}, ${shares.version}) in (${ended.pairs})`
+/** Ends shares of these contents. @returns the freed bytes */
+export function endSharesOfContents(
+  tx: Tx,
+  accountId: string,
+  removedContents: RemovedContents,
+  now: Date,
+): Promise<number> {
+  const contentCondition =
+    "pairs" in removedContents
+      ? sql`(${shares.secretId}, ${shares.version}) in (${removedContents.pairs})`
       : and(
-          inArray(shares.secretId, [...ended.secretIds]),
-          ended.versions === undefined ? undefined : inArray(shares.version, [...ended.versions]),
+          inArray(shares.secretId, [...removedContents.secretIds]),
+          removedContents.versions === undefined ? undefined : inArray(shares.version, [...removedContents.versions]),
         );
-  return dropTickets(tx, accountId, and(isSelected, isNotEnded), { endedAt: now });
+  return dropTickets(tx, accountId, and(contentCondition, notEndedCondition), { endedAt: now });
 }
 
-/** Everything that this account shows to others ends. @returns the bytes that became free. */
+/** @returns the freed bytes. */
 export function endAllShares(tx: Tx, accountId: string, now: Date): Promise<number> {
-  return dropTickets(tx, accountId, isNotEnded, { endedAt: now });
+  return dropTickets(tx, accountId, notEndedCondition, { endedAt: now });
 }
 
-/**
- * Ends one share at once; nothing happens when it is over for good already. @returns the bytes that
- * became free.
- */
+/** Idempotent. @returns the freed bytes */
 export function revokeShare(tx: Tx, accountId: string, shareId: string, now: Date): Promise<number> {
-  return dropTickets(tx, accountId, and(eq(shares.shareId, shareId), isNotEnded), { revokedAt: now });
+  return dropTickets(tx, accountId, and(eq(shares.shareId, shareId), notEndedCondition), { revokedAt: now });
 }
 
-/**
- * Drops ticket and helper of shares of this account: they are over for good. @returns the bytes
- * that became free.
- */
+/** Drops ticket and helper of shares, which cannot be opened again. @returns the freed bytes */
 export async function dropTickets(
   tx: Tx,
   accountId: string,

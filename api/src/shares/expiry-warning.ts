@@ -1,15 +1,15 @@
 import { shareWarningHours } from "@relicario/shared/api";
 import { and, eq, isNull, lte, sql } from "drizzle-orm";
 
-import { lockAccount } from "../accounts/lock-account.ts";
+import { lockedTransaction } from "../accounts/lock-account.ts";
 import { shares } from "../db/schema.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
-import { isOpenable } from "./queries.ts";
+import { whereOpenable } from "./queries.ts";
 
 /**
- * Says by mail that shares end within a day, once for each and in one mail for an account. Those
- * that were made for less than two days end as they were meant to.
+ * Queues one mail per account about shares that expire within a day, once for each share. Shares
+ * that last less than two days are skipped.
  */
 export function warnBeforeExpiry(
   { db, mailer }: Pick<Services, "db" | "mailer">,
@@ -17,15 +17,19 @@ export function warnBeforeExpiry(
 ): Promise<void> {
   const { now } = context;
   const warningCutoff = new Date(now.getTime() + shareWarningHours * 3_600_000);
-  const isLongLived = sql`${shares.expiresAt} - ${shares.createdAt} >= make_interval(hours => ${2 * shareWarningHours})`;
-  const isDue = and(isOpenable(now), lte(shares.expiresAt, warningCutoff), isNull(shares.endMailAt), isLongLived);
-  return forEachAccount(db, context, { accountId: shares.accountId, due: isDue }, (accountId) =>
-    db.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
+  const longLivedCondition = sql`${shares.expiresAt} - ${shares.createdAt} >= make_interval(hours => ${2 * shareWarningHours})`;
+  const dueCondition = and(
+    whereOpenable(now),
+    lte(shares.expiresAt, warningCutoff),
+    isNull(shares.expiryMailAt),
+    longLivedCondition,
+  );
+  return forEachAccount(db, context, { accountId: shares.accountId, dueCondition }, (accountId) =>
+    lockedTransaction(db, accountId, async (tx) => {
       const warnedShares = await tx
         .update(shares)
-        .set({ endMailAt: now })
-        .where(and(eq(shares.accountId, accountId), isDue))
+        .set({ expiryMailAt: now })
+        .where(and(eq(shares.accountId, accountId), dueCondition))
         .returning({ shareId: shares.shareId });
       if (warnedShares.length > 0) await mailer.queue(tx, accountId, "share_expiring", { now });
     }),

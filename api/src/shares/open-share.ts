@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 import {
   claimLifetimeMinutes,
@@ -9,7 +9,7 @@ import {
 } from "@relicario/shared/api";
 import { and, eq, lte, not, sql, type SQL } from "drizzle-orm";
 
-import { grantAccount } from "../auth/actor.ts";
+import { createAccountScope } from "../auth/actor.ts";
 import { maxDownloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
@@ -36,27 +36,21 @@ import {
 /*
  * [Note: Opening a share]
  *
- * 1. A look and an offer read. Whatever makes a share unavailable, a wrong `link_auth` too, is one
- *    answer after the same queries, counted by address alone; what is openable is counted by share,
- *    too.
- * 2. A claim: `claim_id` is written down; if it stands there already and its time is not over, it
- *    is the same view.
- * 3. In the same transaction one view is taken, by one statement on the share's row: `views` grows
- *    where one is left. None of it holds the account.
- * 4. After that, and never before, ticket and download token go out. A transaction that was not
- *    answered is asked for again with the same `claim_id`. Each download gives the claim its time
- *    again, for a day at most from when it was made: then every token of it is over, and the same
- *    `claim_id` is another view.
+ * 1. Reading info or an offer. An unavailable share and a wrong `link_auth` give the same response
+ *    after the same queries, counted by IP address; an openable share is counted by share too.
+ * 2. Claiming a view stores `claim_id`. A stored one that has not expired is the same view.
+ * 3. The same transaction takes a view: one statement increments `views` if one is left. It locks
+ *    the share's row, not the account.
+ * 4. Only then are ticket and download token returned. After a lost response the client repeats the
+ *    call with the same `claim_id`. Each download extends the claim, up to a day after it was made:
+ *    then all its tokens have expired, and the same `claim_id` is another view.
  *
- * A wrong `pass_auth` counts by one statement on the same row, which has no effect once ten were
- * counted: guesses that come at the same moment stand in line there, and the answers of those
- * behind the tenth do not say whether they were right.
+ * A wrong `pass_auth` is counted by one statement on the same row, which does nothing after ten.
+ * Concurrent guesses wait for that row, and responses after the tenth do not say whether the guess
+ * was right.
  */
 
-/**
- * A share that its visitor may find, neither expired nor ended by its owner. Whether a view is left
- * is another question.
- */
+/** A share that the visitor may see: neither expired nor ended. It may have no views left. */
 interface VisibleShare {
   readonly share: ShareWithTicket;
   readonly owner: ShareOwner;
@@ -80,7 +74,7 @@ export async function openShare(
   const { db, limiter, now } = services;
   const { isClaimed, ...visibleShare } = await requireVisibleShare(services, visitor, body.share_id, body);
   if (!isClaimed) requireOpenable(visibleShare.share, now());
-  // after the proof: the id alone slows nobody
+  // after the proof: knowing the id alone must not use up the limit
   await limiter.consume(rateLimitRules.openShare, { subject: `share ${body.share_id}` });
   if (body.claim_id === undefined) return presentOffer(visibleShare.share, visibleShare.owner);
   if (visibleShare.share.audience !== "person" && body.pass_auth === undefined)
@@ -90,33 +84,33 @@ export async function openShare(
     if (triesLeft === null) throw createUnavailableProblem();
     throw new Problem("wrong_password", { members: { tries_left: triesLeft } });
   }
-  // Who opened a public link is nobody's business, and its download needs no session.
-  const openedBy = visibleShare.share.audience === "public" ? null : (visitor.actor?.accountId ?? null);
-  return claimView(services, visibleShare, { claimId: body.claim_id, openedBy });
+  // The visitor of a public link stays anonymous, and its download needs no session.
+  const openedByAccountId = visibleShare.share.audience === "public" ? null : (visitor.actor?.accountId ?? null);
+  return claimView(services, visibleShare, { claimId: body.claim_id, openedByAccountId });
 }
 
 async function claimView(
   services: Services,
   { share: { accountId, shareId }, owner }: VisibleShare,
-  { claimId, openedBy }: { claimId: string; openedBy: string | null },
+  { claimId, openedByAccountId }: { claimId: string; openedByAccountId: string | null },
 ): Promise<ShareClaim> {
   const { db, grants, limiter, mailer, now } = services;
   const claimedView = await db.transaction(async (tx) => {
     const at = now();
-    const inserted = await tx
+    const insertedRows = await tx
       .insert(shareClaims)
-      .values({ accountId, shareId, claimId, openedBy, claimedAt: at, usedAt: at })
+      .values({ accountId, shareId, claimId, openedByAccountId, claimedAt: at, usedAt: at })
       .onConflictDoUpdate({
         target: [shareClaims.accountId, shareClaims.shareId, shareClaims.claimId],
-        set: { openedBy, claimedAt: at, usedAt: at },
-        setWhere: isClaimExpired(at),
+        set: { openedByAccountId, claimedAt: at, usedAt: at },
+        setWhere: whereClaimExpired(at),
       })
       .returning({ claimId: shareClaims.claimId });
-    if (inserted.length === 0) return readRepeatedClaim(tx, { accountId, shareId, claimId }, openedBy, at);
+    if (insertedRows.length === 0) return readRepeatedClaim(tx, { accountId, shareId, claimId }, openedByAccountId, at);
     const share = await consumeView(tx, { accountId, shareId }, at);
     if (share?.ticket == null) throw createUnavailableProblem();
-    if (openedBy !== null && openedBy !== accountId && share.audience !== "public")
-      await recordOpening(tx, share, openedBy, at);
+    if (openedByAccountId !== null && openedByAccountId !== accountId && share.audience !== "public")
+      await recordOpening(tx, share, openedByAccountId, at);
     if (share.notify && (await limiter.tryConsume(rateLimitRules.shareMail, { subject: `share ${shareId}` }, tx)))
       await mailer.queue(tx, accountId, "share_opened", { now: at });
     return { share: { ...share, ticket: share.ticket }, claimedAt: at, usedAt: at };
@@ -124,13 +118,20 @@ async function claimView(
   const { share, claimedAt, usedAt } = claimedView;
   const { storedVersion } = await findVersion(
     db,
-    grantAccount(accountId, owner.vendorId),
+    createAccountScope(accountId, owner.vendorId),
     share.secretId,
     share.version,
   ).catch(throwUnavailableIfMissing);
   const downloadDeadline = getDownloadDeadline(claimedAt);
   const token = await grants.issue(
-    { for: "share", account: accountId, share: shareId, claim: claimId, version: share.version, opened_by: openedBy },
+    {
+      for: "share",
+      account: accountId,
+      share: shareId,
+      claim: claimId,
+      version: share.version,
+      opened_by: openedByAccountId,
+    },
     downloadDeadline,
   );
   const expiresAt = new Date(
@@ -145,16 +146,16 @@ interface ClaimKey {
   readonly claimId: string;
 }
 
-/** The share of a view that was claimed before, for whoever claimed it. */
+/** The share of a repeated claim, for the visitor who made it. */
 async function readRepeatedClaim(
   tx: Tx,
   key: ClaimKey,
-  openedBy: string | null,
+  openedByAccountId: string | null,
   now: Date,
 ): Promise<{ share: ShareWithTicket; claimedAt: Date; usedAt: Date }> {
   const share = await findShare(tx, key.accountId, key.shareId);
   const existingClaim = await findClaim(tx, key, now);
-  if (share?.ticket == null || share.expiresAt <= now || existingClaim?.openedBy !== openedBy)
+  if (share?.ticket == null || share.expiresAt <= now || existingClaim?.openedByAccountId !== openedByAccountId)
     throw createUnavailableProblem();
   return {
     share: { ...share, ticket: share.ticket },
@@ -164,36 +165,36 @@ async function readRepeatedClaim(
 }
 
 /**
- * Whether this view was claimed, or downloaded from, within the last ten minutes, and claimed
- * within the last day. It counts as downloaded from now.
+ * Whether the view was claimed within the last day, and claimed or downloaded from within the last
+ * ten minutes. Extends the claim.
  */
 export async function extendClaim(db: Db, key: ClaimKey, now: Date): Promise<boolean> {
   const claim = await findClaim(db, key, now);
   if (claim === null) return false;
   if (now.getTime() - claim.usedAt.getTime() > extendIntervalSeconds * 1_000)
-    await db.update(shareClaims).set({ usedAt: now }).where(isClaim(key));
+    await db.update(shareClaims).set({ usedAt: now }).where(whereClaim(key));
   return true;
 }
 
-/** A large content is fetched in many pieces, and not each of them is written down. */
+/** A large content is downloaded in many ranges; not every one updates the row. */
 const extendIntervalSeconds = 60;
 
-/** Null when its time is over. */
+/** Null for an expired claim. */
 async function findClaim(db: Db | Tx, key: ClaimKey, now: Date): Promise<typeof shareClaims.$inferSelect | null> {
   const [row] = await db
     .select()
     .from(shareClaims)
-    .where(and(isClaim(key), not(isClaimExpired(now))));
+    .where(and(whereClaim(key), not(whereClaimExpired(now))));
   return row ?? null;
 }
 
-const isClaim = ({ accountId, shareId, claimId }: ClaimKey) =>
+const whereClaim = ({ accountId, shareId, claimId }: ClaimKey) =>
   and(eq(shareClaims.accountId, accountId), eq(shareClaims.shareId, shareId), eq(shareClaims.claimId, claimId));
 
 /**
- * Always the same queries: an id that nobody has is looked for among the rows of nobody.
+ * Always runs the same queries, also for an unknown id.
  *
- * @param body where it is more than a look: its proof is looked at where the share is a link
+ * @param body of an opening; its proof is verified for links. Without it the call only reads info.
  */
 async function requireVisibleShare(
   { db, vendors, now }: Services,
@@ -223,7 +224,7 @@ async function requireVisibleShare(
   };
 }
 
-/** Others than its visitors, and whoever comes late, do not find it. */
+/** Hides the share from other visitors, and after its end. */
 function isVisible(
   { share, owner }: { share: ShareRow; owner: ShareOwner },
   visitor: Visitor,
@@ -247,17 +248,15 @@ function requireOpenable(share: ShareRow, now: Date): void {
 const placeholderDigest = Buffer.alloc(32);
 
 /**
- * Takes as long for a wrong one, and where there is nothing to compare with. A person's share has
- * no digests and asks for none.
+ * Takes equally long for a wrong proof and without a digest. A share for a person has no digests
+ * and needs no proof.
  */
 function isValidProof(
   share: ShareRow | null,
   digestField: "linkAuthSha256" | "passAuthSha256",
   proof: string | undefined,
 ): boolean {
-  const digest = createHash("sha256")
-    .update(Buffer.from(proof ?? "", "base64url"))
-    .digest();
+  const digest = hash("sha256", Buffer.from(proof ?? "", "base64url"), "buffer");
   const expected = share?.[digestField] ?? null;
   const matchesDigest = timingSafeEqual(digest, expected ?? placeholderDigest);
   return expected === null ? share?.audience === "person" : matchesDigest && proof !== undefined;
@@ -267,27 +266,24 @@ function createUnavailableProblem(): Problem {
   return new Problem("share_unavailable");
 }
 
-/** What a secret that is not there answers is not for strangers. */
+/** Strangers must not learn whether the secret or its content is gone. */
 export function throwUnavailableIfMissing(error: unknown): never {
   throw error instanceof Problem && (error.code === "not_found" || error.code === "content_gone")
     ? createUnavailableProblem()
     : error;
 }
 
-/** Claims that nothing was downloaded from for ten minutes, and those that are a day old. */
-function isClaimExpired(now: Date): SQL {
+/** Claims without a download for ten minutes, and those a day old. */
+function whereClaimExpired(now: Date): SQL {
   return sql`(${lte(shareClaims.usedAt, getClaimCutoff(now))} or ${lte(shareClaims.claimedAt, new Date(now.getTime() - maxDownloadMilliseconds))})`;
 }
 
-/** Claims that were last used before this time or at it are over. */
+/** Claims that were last used at this time or earlier have expired. */
 export function getClaimCutoff(now: Date): Date {
   return new Date(now.getTime() - claimLifetimeMinutes * 60_000);
 }
 
 const maxDownloadMilliseconds = maxDownloadHours * 3_600_000;
 
-/**
- * The latest that a view claimed at this time may be downloaded, however often it is asked for
- * again.
- */
+/** The latest download of a view, however often its claim is repeated. */
 const getDownloadDeadline = (claimedAt: Date): Date => new Date(claimedAt.getTime() + maxDownloadMilliseconds);

@@ -4,7 +4,7 @@ import { eq, sql } from "drizzle-orm";
 import { maxDownloadHours } from "../auth/grants.ts";
 import { shares } from "../db/schema.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
-import { confirmChange, type Person } from "../testing/person.ts";
+import { confirmChange, signTicket, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   buildChangeWithDocument,
@@ -62,7 +62,7 @@ const readViewCount = async (share: LinkCredentials): Promise<number> => {
   const [row] = await service.app.services.db.select().from(shares).where(eq(shares.shareId, share.shareId));
   return row?.views ?? NaN;
 };
-/** Without what differs from answer to answer. */
+/** Omits what differs between responses. */
 const omitRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
 const unavailableResponse = {
   status: 404,
@@ -86,8 +86,8 @@ const previewAgents = [
   ],
 ];
 
-describe("a look at a share", () => {
-  it("costs nothing, nor does a HEAD, a GET or an offer, whoever makes it: people, and ten known preview agents", async () => {
+describe("reading a share", () => {
+  it("uses no view, and neither does a HEAD, a GET or an offer, by people or by ten known preview agents", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     const { claim_id: _, pass_auth: _pass, ...offerBody } = buildOpening(share);
     for (const agent of [...previewAgents, "Mozilla/5.0"]) {
@@ -107,7 +107,7 @@ describe("a look at a share", () => {
     expect((await openShare(buildOpening(share))).status).toBe(200);
   });
 
-  it("says what is asked for and until when, and nothing of who or what", async () => {
+  it("says what is asked for and until when, but not the sender or the secret", async () => {
     const { share } = await createSharedSecret(service, { password: true });
     expect((await readShareInfo(share.shareId)).body).toEqual({
       share_id: share.shareId,
@@ -118,7 +118,7 @@ describe("a look at a share", () => {
     });
   });
 
-  it("with the link's proof says from whom it is, and gives the helper of its picture", async () => {
+  it("returns the sender and the picture's helper with the link's proof", async () => {
     const helper = Buffer.alloc(454, 7).toString("base64url");
     const { share, owner } = await createSharedSecret(service, { share_helper: helper, max_views: 5 });
     const response = await openShare({ share_id: share.shareId, link_auth: share.linkAuth });
@@ -132,7 +132,7 @@ describe("a look at a share", () => {
 });
 
 describe("a claim", () => {
-  it("counts one view, and gives ticket and content, a range of it too, as often as asked", async () => {
+  it("counts one view, and gives ticket and content, also in ranges, any number of times", async () => {
     const { share, secret } = await createSharedSecret(service, { max_views: 1 });
     const { ticket, download: token } = parseShareClaim(await openShare(buildOpening(share)));
     expect(ticket).toBe(share.body.ticket);
@@ -149,7 +149,7 @@ describe("a claim", () => {
     expect(omitRequestId(await openShare(buildOpening(share)))).toEqual(unavailableResponse);
   });
 
-  it("with the same claim_id is the same view for ten minutes, also of the last one, also at the same moment", async () => {
+  it("repeated with the same claim_id within ten minutes is the same view, also concurrently and for the last view", async () => {
     const { share } = await createSharedSecret(service, { max_views: 2 });
     const opening = buildOpening(share);
     const responses = await Promise.all(Array.from({ length: 10 }, () => openShare(opening)));
@@ -164,16 +164,16 @@ describe("a claim", () => {
     expect(omitRequestId(await openShare(opening))).toEqual(unavailableResponse);
   });
 
-  it("is one view for each of those who come at once, and no more than there are: forty for five", async () => {
+  it("takes a view for each concurrent visitor up to the limit: five of forty", async () => {
     const { share } = await createSharedSecret(service, { max_views: 5 });
     const responses = await Promise.all(Array.from({ length: 40 }, () => openShare(buildOpening(share))));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(5);
-    for (const answer of responses)
-      if (answer.status !== 200) expect(omitRequestId(answer)).toEqual(unavailableResponse);
+    for (const response of responses)
+      if (response.status !== 200) expect(omitRequestId(response)).toEqual(unavailableResponse);
     expect(await readViewCount(share)).toBe(5);
   });
 
-  it("is downloaded from for as long as it goes on, in pieces, and no longer than ten minutes after the last", async () => {
+  it("is valid during a download in ranges, and for ten minutes after the last one", async () => {
     const { share, secret } = await createSharedSecret(service, { max_views: 1 });
     const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const chunks: Buffer[] = [];
@@ -192,7 +192,7 @@ describe("a claim", () => {
     expect(await readViewCount(share)).toBe(1);
   });
 
-  it("ends a day after it was made, however long it is downloaded from and asked for again: then the same claim_id is another view", async () => {
+  it("ends a day after it was made, despite downloads and repetitions: then the same claim_id is another view", async () => {
     const { share } = await createSharedSecret(service, { max_views: 2 });
     const opening = buildOpening(share);
     const deadline = new Date(clock.getTime() + maxDownloadHours * 3_600_000);
@@ -215,7 +215,7 @@ describe("a claim", () => {
     expect(omitRequestId(await openShare(opening))).toEqual(unavailableResponse);
   });
 
-  it("holds nothing of the account: it is answered while the owner's row is held", async () => {
+  it("does not lock the account: it succeeds while the owner's row is locked", async () => {
     const { share, owner } = await createSharedSecret(service);
     const lockHolder = await openFaultInjector(service.database.url);
     try {
@@ -228,7 +228,7 @@ describe("a claim", () => {
     }
   });
 
-  it("is one view when the database's connection is lost in the middle of it", async () => {
+  it("takes one view when the database connection is lost meanwhile", async () => {
     const { share } = await createSharedSecret(service, { audience: "signed_in", max_views: 3 });
     const faultInjector = await openFaultInjector(service.database.url);
     try {
@@ -244,7 +244,7 @@ describe("a claim", () => {
     }
   });
 
-  it("of another claim_id of somebody else's view is not theirs: a link for signed-in people downloads for whoever claimed it alone", async () => {
+  it("of a link for signed-in people can be used by its visitor only", async () => {
     const { share, secret } = await createSharedSecret(service, { audience: "signed_in", max_views: 1 });
     const opening = buildOpening(share);
     const claimShare = (person: Person) => service.call("POST", "/share/get-secret", person.token, { body: opening });
@@ -256,7 +256,7 @@ describe("a claim", () => {
     expect((await download(token.token, { actor: reader })).rawPayload.equals(secret.content)).toBe(true);
   });
 
-  it("gives no content without a token of its own, with an altered one, or after ten minutes", async () => {
+  it("gives no content without its token, with an altered token, or after ten minutes", async () => {
     const { share } = await createSharedSecret(service);
     const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const [encodedHeader = "", body = "", signature = ""] = token.token.split(".");
@@ -279,7 +279,7 @@ describe("a claim", () => {
   });
 });
 
-describe("what makes a share unavailable", () => {
+describe("an unavailable share", () => {
   const unavailableCases: readonly (readonly [
     string,
     (share: BuiltShare, owner: Person, secretId: string) => Promise<LinkCredentials>,
@@ -361,7 +361,7 @@ describe("what makes a share unavailable", () => {
     ],
   ];
 
-  it.each(unavailableCases)("is not told, by the answer or by the queries behind it: %s", async (_, prepareLink) => {
+  it.each(unavailableCases)("gives the same response after the same queries: %s", async (_, prepareLink) => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     const link = await prepareLink(share, owner, secret.id);
     const { claim_id: _claim, pass_auth: _pass, ...offerBody } = buildOpening(link);
@@ -375,11 +375,9 @@ describe("what makes a share unavailable", () => {
     expect(await recordQueries(() => openShare(buildOpening(link)))).toHaveLength(3);
   });
 
-  /**
-   * Texts of the statements that a call makes, without their values, and without those that count
-   * for its address some calls at a time.
-   */
+  /** Statements of a call without values, and without those that count calls of its address. */
   async function recordQueries(call: () => Promise<unknown>): Promise<string[]> {
+    await service.app.services.mailer.deliver(); // sends mails of earlier calls first
     const { Client } = jest.requireActual<typeof import("pg")>("pg");
     const spy = jest.spyOn(Client.prototype, "query");
     try {
@@ -393,7 +391,7 @@ describe("what makes a share unavailable", () => {
     }
   }
 
-  it("of a person's share is being somebody else, and of a link for signed-in people being of another vendor", async () => {
+  it("is what other people see of a share with a person, and people of other vendors of a link for signed-in people", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { recipient: reader.userId });
     const link = await createShare(service, owner, secret.id, { audience: "signed_in" });
     const stranger = await service.signIn(undefined, "second");
@@ -414,7 +412,7 @@ describe("what makes a share unavailable", () => {
 });
 
 describe("a wrong password", () => {
-  it("is told after a right link alone, with the tries that are left; ten close the share for the right one, too", async () => {
+  it("is reported only with the right link, with the remaining attempts; after ten, the right password is refused too", async () => {
     const { share } = await createSharedSecret(service, { password: true, max_views: 3 });
     const wrong = { ...buildOpening(share), pass_auth: "A".repeat(43) };
     for (let triesLeft = maxWrongPasswords - 1; triesLeft >= 0; triesLeft--) {
@@ -429,7 +427,7 @@ describe("a wrong password", () => {
     expect(await readViewCount(share)).toBe(0);
   });
 
-  it("is not guessed by many at once: of forty guesses ten are told, the right one behind them is not", async () => {
+  it("cannot be guessed concurrently: of forty guesses ten are answered, and the right password after them is not", async () => {
     const { share } = await createSharedSecret(service, { password: true });
     const guesses = await Promise.all(
       Array.from({ length: 40 }, () => openShare({ ...buildOpening(share), pass_auth: "A".repeat(43) })),
@@ -443,7 +441,7 @@ describe("a wrong password", () => {
     expect(omitRequestId(await openShare(buildOpening(share)))).toEqual(unavailableResponse);
   });
 
-  it("costs no view, and a call without one costs no try", async () => {
+  it("uses no view, and an opening without a password uses no attempt", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     await openShare({ ...buildOpening(share), pass_auth: "A".repeat(43) });
     const { pass_auth: _, ...bodyWithoutPassword } = buildOpening(share);
@@ -457,7 +455,7 @@ describe("a wrong password", () => {
 });
 
 describe("openings", () => {
-  it("are so many a minute for an address, and for a share, wherever they come from; the next is answered too_many_requests", async () => {
+  it("are limited per minute by IP address and by share: further ones are answered too_many_requests", async () => {
     const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
     try {
       const { share } = await createSharedSecret(limitedService);
@@ -481,7 +479,7 @@ describe("openings", () => {
     }
   });
 
-  it("of a share are not used up by whoever has its id alone", async () => {
+  it("are not used up by callers with only the share's id", async () => {
     const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ open_share: 2 }) }, () => clock);
     try {
       const { share, owner, secret } = await createSharedSecret(limitedService);
@@ -505,11 +503,11 @@ describe("openings", () => {
   });
 });
 
-describe("what the operator does while it is open", () => {
+describe("an action of the operator during a download", () => {
   it.each([
     ["the owner's account is closed", "locked_at = now()", "locked_at = null"],
     ["the owner's vendor is closed", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
-  ])("takes the download away for as long as it lasts: %s", async (_, closeSql, reopenSql) => {
+  ])("stops the download for as long as it lasts: %s", async (_, closeSql, reopenSql) => {
     const { share, owner } = await createSharedSecret(service);
     const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const updateAccount = (assignment: string) =>
@@ -521,8 +519,8 @@ describe("what the operator does while it is open", () => {
   });
 });
 
-describe("what its owner does while it is open", () => {
-  it("takes the download away at once: revoked, or expired by a new time", async () => {
+describe("an action of the owner during a download", () => {
+  it("stops the download at once when the share is revoked or expires", async () => {
     const { share, owner } = await createSharedSecret(service);
     const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const keyring = buildChangeWithDocument(owner, "shares");
@@ -541,14 +539,17 @@ describe("what its owner does while it is open", () => {
     expect((await openShare(buildOpening(secondShared.share))).status).toBe(404);
   });
 
-  it("leaves the content of an earlier claim as it was, and gives the updated one to whoever asks again", async () => {
+  it("leaves an earlier claim's content as it was, and gives the updated one to a repeated claim", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     const opening = buildOpening(share);
     const claimBefore = parseShareClaim(await openShare(opening));
     const newVersion = await storeSecret(service, owner, { id: secret.id, base: 1 });
     const keyring = buildChangeWithDocument(owner, "shares");
     const ticket = Buffer.alloc(1_000, 3).toString("base64url");
-    await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, { body: { version: 2, ticket, keyring } });
+    const signature = signTicket(owner, { secretId: secret.id, version: 2, ticket, shareId: share.shareId });
+    await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, {
+      body: { version: 2, ticket, ticket_sig: signature, keyring },
+    });
     expect((await download(claimBefore.download.token)).rawPayload.equals(secret.content)).toBe(true);
     const claimAfter = parseShareClaim(await openShare(opening));
     expect(claimAfter.ticket).toBe(ticket);

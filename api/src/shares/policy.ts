@@ -2,30 +2,30 @@ import type { Audience } from "@relicario/shared/api";
 
 import type { AccountScope, Actor } from "../auth/actor.ts";
 
-/** No other file can name it, so no other file makes what carries it. */
-const granted = Symbol("granted");
+/** Not exported: only this file can create a {@link Visitor}. */
+const visitorBrand = Symbol("granted");
 
-/** Who looks at a share or opens it. */
+/** The caller who reads or opens a share. */
 export interface Visitor {
-  /** Shares for others are not there for this call. */
+  /** Shares for other audiences look missing. */
   readonly audiences: readonly Audience[];
   readonly actor: AccountScope | null;
-  readonly [granted]: true;
+  readonly [visitorBrand]: true;
 }
 
-/** `public` links, for whoever has one; signed in or not. */
+/** For `public` links, with a session or without. */
 export function authorizePublicVisitor(actor: Actor | null): Visitor {
-  return { audiences: ["public"], actor, [granted]: true };
+  return { audiences: ["public"], actor, [visitorBrand]: true };
 }
 
-/** Links for signed-in people, and what was shared with this account. */
+/** For links for signed-in people, and shares with this account. */
 export function authorizeSignedInVisitor(actor: Actor): Visitor {
-  return { audiences: ["signed_in", "person"], actor, [granted]: true };
+  return { audiences: ["signed_in", "person"], actor, [visitorBrand]: true };
 }
 
 /**
- * Nobody but the recipient finds a person's share, and nobody of another vendor a link for
- * signed-in people.
+ * Only the recipient sees a share for a person, only people of the same vendor a link for signed-in
+ * people.
  */
 export function canVisit(
   { audiences, actor }: Visitor,

@@ -15,8 +15,8 @@ export function presentOwnShare(share: ShareRow, recipientName: string | null, n
     version: share.version,
     audience: share.audience,
     recipient: share.recipientId === null ? null : { user_id: share.recipientId, user_name: recipientName ?? "" },
-    password: share.password,
-    picture: share.picture,
+    password: share.hasPassword,
+    picture: share.hasPicture,
     ticket_sha256: share.ticketSha256.toString("base64url"),
     created_at: share.createdAt.toISOString(),
     expires_at: share.expiresAt.toISOString(),
@@ -28,7 +28,13 @@ export function presentOwnShare(share: ShareRow, recipientName: string | null, n
   };
 }
 
-export function presentShareInfo({ shareId, audience, password, picture, expiresAt }: ShareRow): ShareInfo {
+export function presentShareInfo({
+  shareId,
+  audience,
+  hasPassword: password,
+  hasPicture: picture,
+  expiresAt,
+}: ShareRow): ShareInfo {
   return { share_id: shareId, audience, password, picture, expires_at: expiresAt.toISOString() };
 }
 

@@ -1,11 +1,11 @@
-import { maxWrongPasswords, type OwnShare } from "@relicario/shared/api";
+import { maxWrongPasswords, type OwnShare, type PageQuery } from "@relicario/shared/api";
 import {
-  aliasedTable,
   and,
   count,
   desc,
   eq,
   gt,
+  inArray,
   isNotNull,
   isNull,
   lt,
@@ -18,18 +18,19 @@ import { v7 as uuidv7 } from "uuid";
 
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { toPage, whereAfter } from "../db/page.ts";
 import { accounts, activity, shareRecipients, shares } from "../db/schema.ts";
 
 export type ShareRow = typeof shares.$inferSelect;
-/** One that is not over for good. */
+/** A share that has not ended for good. */
 export type ShareWithTicket = ShareRow & { readonly ticket: Buffer };
 
-/** Its account, as far as strangers are concerned with it. */
+/** What strangers may learn of the owner. */
 export interface ShareOwner {
   readonly id: string;
   readonly userName: string;
   readonly vendorId: string;
-  /** Since when the operator keeps it closed, and with it all that it shares. */
+  /** Since when the account is locked, and its shares with it. */
   readonly lockedAt: Date | null;
 }
 
@@ -40,7 +41,7 @@ const ownerColumns = {
   lockedAt: accounts.lockedAt,
 };
 
-/** Why a share can no longer be opened; null while it can. What its owner did comes first. */
+/** Why a share cannot be opened; null when it can. Actions of its owner take precedence. */
 export function getEndReason(
   { revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow,
   now: Date,
@@ -52,8 +53,8 @@ export function getEndReason(
   return maxViews !== null && views >= maxViews ? "used_up" : null;
 }
 
-/** {@link getEndReason} is null, for the database. */
-export function isOpenable(now: Date | Placeholder): SQL | undefined {
+/** The SQL of {@link getEndReason} `=== null`. */
+export function whereOpenable(now: Date | Placeholder): SQL | undefined {
   return and(
     isNull(shares.revokedAt),
     isNull(shares.endedAt),
@@ -65,7 +66,7 @@ export function isOpenable(now: Date | Placeholder): SQL | undefined {
 }
 
 export async function findShare(db: Db | Tx, ownerId: string, shareId: string): Promise<ShareRow | null> {
-  const [row] = await db.select().from(shares).where(isShare(ownerId, shareId));
+  const [row] = await db.select().from(shares).where(whereShare(ownerId, shareId));
   return row ?? null;
 }
 
@@ -78,79 +79,138 @@ export async function findShareAndOwner(
     .select({ share: shares, owner: ownerColumns })
     .from(shares)
     .innerJoin(accounts, eq(accounts.id, shares.accountId))
-    .where(isShare(ownerId, shareId));
+    .where(whereShare(ownerId, shareId));
   return row ?? null;
 }
 
-/** Those of one secret, newest first. */
-export function listShares(
-  db: Db,
+interface ListOptions extends Pick<PageQuery, "limit" | "cursor"> {
+  readonly includeEnded: boolean;
+  readonly now: Date;
+}
+
+/** Shares of one secret, newest first, and one more than the limit. */
+export async function listShares(
+  db: Db | Tx,
   { accountId }: AccountScope,
   secretId: string,
-  { ended: includeEnded, now }: { ended: boolean; now: Date },
+  { includeEnded, now, limit, cursor }: ListOptions,
 ): Promise<{ share: ShareRow; recipientName: string | null }[]> {
-  return db
-    .select({ share: shares, recipientName: accounts.userName })
+  const shareRows = await db
+    .select()
     .from(shares)
-    .leftJoin(accounts, eq(accounts.id, shares.recipientId))
     .where(
-      and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), includeEnded ? undefined : isOpenable(now)),
+      and(
+        eq(shares.accountId, accountId),
+        eq(shares.secretId, secretId),
+        includeEnded ? undefined : whereOpenable(now),
+        whereAfter(shares.createdAt, shares.shareId, cursor),
+      ),
     )
-    .orderBy(desc(shares.createdAt), desc(shares.shareId));
+    .orderBy(desc(shares.createdAt), desc(shares.shareId))
+    .limit(limit + 1);
+  const recipientIds = shareRows.flatMap(({ recipientId }) => recipientId ?? []);
+  const recipients =
+    recipientIds.length === 0
+      ? []
+      : await db
+          .select({ id: accounts.id, userName: accounts.userName })
+          .from(accounts)
+          .where(inArray(accounts.id, recipientIds));
+  const names = new Map(recipients.map(({ id, userName }) => [id, userName]));
+  return shareRows.map((share) => ({ share, recipientName: names.get(share.recipientId ?? "") ?? null }));
 }
 
 export async function countLiveShares(db: Db | Tx, accountId: string, now: Date): Promise<number> {
   const [total] = await db
     .select({ rows: count() })
     .from(shares)
-    .where(and(eq(shares.accountId, accountId), isOpenable(now)));
+    .where(and(eq(shares.accountId, accountId), whereOpenable(now)));
   return total?.rows ?? 0;
 }
-
-/** Newest of these, so many at most: others decide how many there are. */
-const maxReceivedShares = 1_000;
 
 export interface ReceivedShareRow {
   readonly share: ShareRow;
   readonly owner: ShareOwner;
+  readonly addedAt: Date;
   readonly openedAt: Date | null;
 }
 
-/** What was shared with this account, or opened by it through a link, newest first. */
-export function listReceived(
-  db: Db,
+/**
+ * Shares with this account and links that it opened, newest first; one more than the limit. Reads
+ * on while shares of a page ended, which would hide others.
+ */
+export async function listReceived(
+  db: Db | Tx,
   { accountId }: AccountScope,
-  { ended: includeEnded, now }: { ended: boolean; now: Date },
+  { includeEnded, now, limit, cursor }: ListOptions,
 ): Promise<ReceivedShareRow[]> {
-  const received = aliasedTable(shareRecipients, "given");
-  return db
-    .select({ share: shares, owner: ownerColumns, openedAt: received.openedAt })
-    .from(received)
-    .innerJoin(shares, and(eq(shares.accountId, received.ownerId), eq(shares.shareId, received.shareId)))
-    .innerJoin(accounts, eq(accounts.id, shares.accountId))
-    .where(
-      and(
-        eq(received.accountId, accountId),
-        includeEnded ? undefined : and(isOpenable(now), isNull(accounts.lockedAt)),
-      ),
-    )
-    .orderBy(desc(received.addedAt), desc(received.shareId))
-    .limit(maxReceivedShares);
+  const receivedShares: ReceivedShareRow[] = [];
+  let nextCursor = cursor ?? null;
+  do {
+    const rows = await db
+      .select()
+      .from(shareRecipients)
+      .where(
+        and(
+          eq(shareRecipients.accountId, accountId),
+          whereAfter(shareRecipients.addedAt, shareRecipients.shareId, nextCursor ?? undefined),
+        ),
+      )
+      .orderBy(desc(shareRecipients.addedAt), desc(shareRecipients.shareId))
+      .limit(limit + 1);
+    const page = toPage(rows, limit, ({ addedAt, shareId }) => ({ at: addedAt, id: shareId }));
+    receivedShares.push(...(await readReceivedShares(db, page.rows, includeEnded ? null : now)));
+    nextCursor = page.nextCursor;
+  } while (nextCursor !== null && receivedShares.length <= limit);
+  return receivedShares.slice(0, limit + 1);
 }
 
 /**
- * Counts a wrong password. @returns the tries that are left; null when it can no longer be opened.
+ * In the same order, without those that no longer exist.
+ *
+ * @param now excludes ended ones, unless null
+ */
+async function readReceivedShares(
+  db: Db | Tx,
+  recipients: readonly (typeof shareRecipients.$inferSelect)[],
+  now: Date | null,
+): Promise<ReceivedShareRow[]> {
+  if (recipients.length === 0) return [];
+  const rows = await db
+    .select({ share: shares, owner: ownerColumns })
+    .from(shares)
+    .innerJoin(accounts, eq(accounts.id, shares.accountId))
+    .where(
+      and(
+        inArray(shares.accountId, [...new Set(recipients.map(({ ownerId }) => ownerId))]),
+        inArray(
+          shares.shareId,
+          recipients.map(({ shareId }) => shareId),
+        ),
+        now === null ? undefined : and(whereOpenable(now), isNull(accounts.lockedAt)),
+      ),
+    );
+  const rowsByShare = new Map(rows.map((row) => [`${row.share.accountId}/${row.share.shareId}`, row]));
+  return recipients.flatMap(({ ownerId, shareId, addedAt, openedAt }) => {
+    const row = rowsByShare.get(`${ownerId}/${shareId}`);
+    return row === undefined ? [] : [{ ...row, addedAt, openedAt }];
+  });
+}
+
+/**
+ * Counts a wrong password. @returns the remaining attempts; null when the share can no longer be
+ * opened
  */
 export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRow, now: Date): Promise<number | null> {
   const [row] = await db
     .update(shares)
     .set({ wrongPasswords: sql`${shares.wrongPasswords} + 1` })
-    .where(and(isShare(accountId, shareId), isOpenable(now)))
+    .where(and(whereShare(accountId, shareId), whereOpenable(now)))
     .returning({ wrongPasswords: shares.wrongPasswords });
   return row === undefined ? null : maxWrongPasswords - row.wrongPasswords;
 }
 
-/** One view, on this row alone. @returns the share as it is then; null when no view is left. */
+/** Takes a view in one statement. @returns the updated share; null when no view is left */
 export async function consumeView(
   tx: Tx,
   { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">,
@@ -160,20 +220,20 @@ export async function consumeView(
     .with(buildOpenedActivityInsert(tx, { accountId, shareId }, now))
     .update(shares)
     .set({ views: sql`${shares.views} + 1`, lastOpenedAt: now })
-    .where(and(isShare(accountId, shareId), isOpenable(now)))
+    .where(and(whereShare(accountId, shareId), whereOpenable(now)))
     .returning();
   return row ?? null;
 }
 
 /**
- * Openings of one share that are all noted; of later ones only those are that follow none within an
- * hour: anybody who has a link may open it.
+ * Number of first openings that are all recorded. Later ones are recorded only after an hour
+ * without any, because anyone with the link can cause them.
  */
 const alwaysRecordedOpenings = 20;
 
-/** As a part of the statement that takes the view: it looks at the row as that was before. */
+/** A part of the statement that takes the view; reads the row as it was before. */
 function buildOpenedActivityInsert(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date) {
-  const isRecorded = or(
+  const recordedCondition = or(
     lt(shares.views, alwaysRecordedOpenings),
     lt(shares.lastOpenedAt, new Date(now.getTime() - 3_600_000)),
   );
@@ -183,17 +243,17 @@ function buildOpenedActivityInsert(tx: Tx, { accountId, shareId }: Pick<ShareRow
       id: sql<string>`${uuidv7({ msecs: now.getTime() })}::uuid`.as("id"),
       kind: sql<string>`'share_opened'`.as("kind"),
       count: sql<number>`1`.as("count"),
-      secret: sql<string>`right(${shares.secretId}::text, 8)`.as("secret"),
+      secretIdSuffix: sql<string>`right(${shares.secretId}::text, 8)`.as("secret"),
       device: sql<null>`null`.as("device"),
       address: sql<null>`null`.as("address"),
       at: sql<Date>`${now.toISOString()}::timestamptz`.as("at"),
     })
     .from(shares)
-    .where(and(isShare(accountId, shareId), isRecorded));
+    .where(and(whereShare(accountId, shareId), recordedCondition));
   return tx.$with("activity_event").as(tx.insert(activity).select(openedEvent));
 }
 
-/** It is in the recipient's list, and was opened there; the first opening counts. */
+/** Adds the share to the recipient's list, or records its first opening there. */
 export async function recordOpening(
   tx: Tx,
   { accountId: ownerId, shareId }: ShareRow,
@@ -209,5 +269,5 @@ export async function recordOpening(
     });
 }
 
-export const isShare = (accountId: string, shareId: string): SQL | undefined =>
+export const whereShare = (accountId: string, shareId: string): SQL | undefined =>
   and(eq(shares.accountId, accountId), eq(shares.shareId, shareId));

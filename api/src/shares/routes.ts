@@ -1,4 +1,5 @@
 import { maxJsonBodyBytes, sharedDownloadPath } from "@relicario/shared/api";
+import { getClientNetwork } from "@relicario/tooling/http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
@@ -6,13 +7,14 @@ import { withLockedAccount } from "../accounts/lock-account.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { TimedActivityEvent } from "../activity/record-activity.ts";
 import { requireActor } from "../auth/access.ts";
-import { getAddressGroup } from "../http/address-group.ts";
+import { toPage } from "../db/page.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../language/language.ts";
+import { withStateRev } from "../keyring/with-state-rev.ts";
+import { getRequestContext } from "../language/language.ts";
 import { readRangeRequest, sendContent } from "../secrets/stream.ts";
 import type { Services } from "../services/services.ts";
-import { changeShare, createShare } from "./create-share.ts";
+import { changeShare, createShare } from "./manage-shares.ts";
 import { openDownload } from "./download.ts";
 import { revokeShare } from "./end-shares.ts";
 import { readShareInfo, openShare } from "./open-share.ts";
@@ -23,47 +25,54 @@ import { shareSchemas } from "./schema.ts";
 
 export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { concurrency, db, now } = services;
-  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write], idempotent: true } as const;
+  const writeConfig = { access: "signed_in", rateLimits: [rateLimitRules.write], idempotent: true } as const;
   /**
-   * A claim is the same view for the same `claim_id`; a wrong password may be counted twice where a
-   * connection was lost.
+   * Repeating a claim gives the same view; a retry after a lost connection may count a wrong
+   * password twice.
    */
-  const visitConfig = { rates: [rateLimitRules.visit], idempotent: true } as const;
+  const visitConfig = { rateLimits: [rateLimitRules.visit], idempotent: true } as const;
 
   app.post(
     "/share",
     {
       schema: shareSchemas.create,
       bodyLimit: maxJsonBodyBytes,
-      config: { ...writeConfig, rates: [rateLimitRules.write, rateLimitRules.createShare] },
+      config: { ...writeConfig, rateLimits: [rateLimitRules.write, rateLimitRules.createShare] },
     },
-    (request) =>
-      createShare(services, requireActor(request), request.body, {
-        now: now(),
-        language: getPreferredLanguage(request),
-      }),
+    (request) => createShare(services, requireActor(request), request.body, getRequestContext(request, now())),
   );
 
   app.get("/sharelist/:secret_id", { schema: shareSchemas.list, config: { access: "signed_in" } }, async (request) => {
-    const at = now();
-    const rows = await listShares(db, requireActor(request), request.params.secret_id, {
-      ended: request.query.get_expired,
-      now: at,
+    const { get_expired: includeEnded, limit, cursor } = request.query;
+    const scope = requireActor(request);
+    const options = { includeEnded, limit, cursor, now: now() };
+    return concurrency.runListReadExclusive(scope.accountId, async () => {
+      const { page, stateRev } = await withStateRev(db, scope, (tx) =>
+        listShares(tx, scope, request.params.secret_id, options),
+      );
+      const { rows, nextCursor } = toPage(page, limit, ({ share }) => ({ at: share.createdAt, id: share.shareId }));
+      return {
+        shares: rows.map(({ share, recipientName }) => presentOwnShare(share, recipientName, options.now)),
+        next_cursor: nextCursor,
+        state_rev: stateRev,
+      };
     });
-    return { shares: rows.map(({ share, recipientName }) => presentOwnShare(share, recipientName, at)) };
   });
 
   app.patch(
     "/share/:share_id",
     { schema: shareSchemas.change, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      changeShare(services, requireActor(request), request.params.share_id, request.body, {
-        now: now(),
-        language: getPreferredLanguage(request),
-      }),
+      changeShare(
+        services,
+        requireActor(request),
+        request.params.share_id,
+        request.body,
+        getRequestContext(request, now()),
+      ),
   );
 
-  // The first is the path of the specification; both mean the same.
+  // The first path is the specification's; both do the same.
   for (const path of ["/share:share_id(^[A-Za-z0-9_-]{22}$)", "/share/:share_id"]) {
     app.delete(path, { schema: shareSchemas.revoke, config: writeConfig }, async (request, reply) => {
       const scope = requireActor(request);
@@ -84,7 +93,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
 
   app.post(
     "/share/get-public-secret/:share_id",
-    { schema: shareSchemas.look, config: { ...visitConfig, access: "optional_session" } },
+    { schema: shareSchemas.readInfo, config: { ...visitConfig, access: "optional_session" } },
     (request) => readShareInfo(services, authorizePublicVisitor(request.actor), request.params.share_id),
   );
   app.post(
@@ -94,7 +103,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
   );
   app.post(
     "/share/get-secret/:share_id",
-    { schema: shareSchemas.look, config: { ...visitConfig, access: "signed_in" } },
+    { schema: shareSchemas.readInfo, config: { ...visitConfig, access: "signed_in" } },
     (request) => readShareInfo(services, authorizeSignedInVisitor(requireActor(request)), request.params.share_id),
   );
   app.post(
@@ -103,28 +112,34 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
     (request) => openShare(services, authorizeSignedInVisitor(requireActor(request)), request.body),
   );
 
-  // Counted before the handler, which may be run again for one and the same download.
+  // Before the handler, which may run again for the same download.
   const admitDownload = async ({ actor, ip }: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
-    concurrency.trackDownload(actor?.accountId ?? getAddressGroup(ip), raw);
+    concurrency.admitDownload(actor?.accountId ?? getClientNetwork(ip), raw);
   };
   const downloadOptions = {
-    config: { access: "optional_session", rates: [rateLimitRules.downloadShared], idempotent: true },
+    config: { access: "optional_session", rateLimits: [rateLimitRules.downloadShared], idempotent: true },
     preHandler: admitDownload,
   } as const;
-  app.post(sharedDownloadPath, { schema: shareSchemas.content, ...downloadOptions }, async (request, reply) =>
+  app.post(sharedDownloadPath, { schema: shareSchemas.downloadContent, ...downloadOptions }, async (request, reply) =>
     sendContent(reply, await openDownload(services, request.actor, request.body.token, readRangeRequest(request))),
   );
 
   app.get(
     "/user/share-with-me",
-    { schema: shareSchemas.received, config: { access: "signed_in" } },
+    { schema: shareSchemas.listReceived, config: { access: "signed_in" } },
     async (request) => {
-      const at = now();
-      const rows = await listReceived(db, requireActor(request), {
-        ended: request.query.get_expired,
-        now: at,
+      const { get_expired: includeEnded, limit, cursor } = request.query;
+      const scope = requireActor(request);
+      const options = { includeEnded, limit, cursor, now: now() };
+      return concurrency.runListReadExclusive(scope.accountId, async () => {
+        const { page, stateRev } = await withStateRev(db, scope, (tx) => listReceived(tx, scope, options));
+        const { rows, nextCursor } = toPage(page, limit, ({ share, addedAt }) => ({ at: addedAt, id: share.shareId }));
+        return {
+          shares: rows.map((row) => presentReceived(row, options.now)),
+          next_cursor: nextCursor,
+          state_rev: stateRev,
+        };
       });
-      return { shares: rows.map((row) => presentReceived(row, at)) };
     },
   );
 };

@@ -15,17 +15,21 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { buildResponseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas, contentResponseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ share_id: ShareId });
 const revoke = {
-  summary: "Ends a share at once; again is the same as once",
+  summary: "Revokes a share; idempotent",
   params,
-  response: buildResponseSchemas(z.undefined().describe("it is over"), 204),
+  response: buildResponseSchemas(z.undefined().describe("revoked"), 204),
 };
-const look = { summary: "What a share asks for; costs no view", params, response: buildResponseSchemas(ShareInfo) };
+const readInfo = {
+  summary: "What opening a share needs; takes no view",
+  params,
+  response: buildResponseSchemas(ShareInfo),
+};
 const open = {
-  summary: "Who sent it; with claim_id claims one view, the same one for the same claim_id",
+  summary: "The sender; with claim_id claims a view, once per claim_id",
   body: OpenShareBody,
   response: buildResponseSchemas(z.union([ShareClaim, ShareOffer])),
 };
@@ -37,31 +41,28 @@ export const shareSchemas = {
     response: buildResponseSchemas(ShareWriteResponse),
   },
   change: {
-    summary: "Another expiry, number of views, or a later version",
+    summary: "Changes expiry, number of views, or version",
     params,
     body: ChangeShareBody,
     response: buildResponseSchemas(ShareWriteResponse),
   },
   list: {
-    summary: "Shares of one secret; with get_expired those that are over, too",
+    summary: "Shares of one secret; with get_expired also ended ones",
     params: z.strictObject({ secret_id: Id }),
     querystring: ShareListQuery,
     response: buildResponseSchemas(ShareList),
   },
-  received: {
+  listReceived: {
     summary: "What others shared with this account, and links for signed-in people that it opened",
     querystring: ShareListQuery,
     response: buildResponseSchemas(ReceivedShares),
   },
   revoke,
-  look,
+  readInfo,
   open,
-  content: {
-    summary: "The sealed content of a claimed view, or of an answer, as a stream; Range and If-Range are kept to",
+  downloadContent: {
+    summary: "The sealed content of a claimed view, or of an answer, as a stream; supports Range and If-Range",
     body: SharedDownloadBody,
-    response: {
-      ...buildResponseSchemas(z.unknown().describe("the sealed content")),
-      206: z.unknown().describe("the range that was asked for"),
-    },
+    response: contentResponseSchemas,
   },
 };

@@ -1,7 +1,7 @@
 import { ShareId } from "@relicario/shared/api";
 import { and, asc, count, eq, max } from "drizzle-orm";
 
-import { lockAccount } from "../accounts/lock-account.ts";
+import { lockedTransaction } from "../accounts/lock-account.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import { runCommand, CommandError } from "../commands/run-command.ts";
 import type { Db } from "../db/database.ts";
@@ -12,9 +12,8 @@ import { revokeShare } from "./end-shares.ts";
 import { getEndReason, findShare } from "./queries.ts";
 
 /*
- * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for whoever runs the
- * service. It asks for DATABASE_URL alone and works beside running processes: they look at the rows
- * at every call.
+ * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for the operator.
+ * Needs only DATABASE_URL; running processes see the change at their next call.
  */
 
 const usage = "usage: share end|show <id>, share reported";
@@ -25,8 +24,7 @@ runCommand("share", async (db, [action, shareId]) => {
   const accountId = ShareId.safeParse(shareId).success ? await findOwnerId(db, "share", shareId) : null;
   if (accountId === null) throw new CommandError("share: no such share", 1);
   if (action === "end") {
-    await db.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
+    await lockedTransaction(db, accountId, async (tx) => {
       const now = new Date();
       const previous = await findShare(tx, accountId, shareId);
       await adjustStorageUsed(tx, accountId, -(await revokeShare(tx, accountId, shareId, now)));
@@ -50,7 +48,7 @@ runCommand("share", async (db, [action, shareId]) => {
   ].join("\n");
 });
 
-/** Those that were reported, the last one first, a hundred at most. */
+/** The last hundred reported shares, newest first. */
 async function formatReportedShares(db: Db): Promise<string> {
   const lastReportedAt = max(shareReports.createdAt);
   const rows = await db

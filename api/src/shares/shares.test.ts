@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { accounts, publicIds, shareClaims, shares } from "../db/schema.ts";
 import { readMails } from "../testing/outbox.ts";
-import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
+import { buildChange, buildSecret, confirmChange, signTicket, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   buildChangeWithDocument,
@@ -56,7 +56,7 @@ const createOwner = async (): Promise<{ owner: Person; id: string }> => {
   const owner = await service.signIn();
   return { owner, id: (await storeSecret(service, owner)).id };
 };
-/** So many more of the same, under ids of their own. */
+/** Copies of a share under new ids. */
 const insertShareCopies = (shareId: string, times: number) =>
   service.app.services.db
     .execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
@@ -68,7 +68,7 @@ const confirmIfAccepted = (person: Person, response: TestResponse, keyring: Retu
 };
 
 describe("POST /share", () => {
-  it("keeps a share and its keyring change in one, and answers the same call once more as the first time", async () => {
+  it("stores a share and its keyring change together, and gives a repeated call the first response", async () => {
     const { owner, id } = await createOwner();
     const share = buildShare(owner, id, { max_views: 5, notify: true, password: true });
     const firstResponse = await postShare(owner, share);
@@ -103,7 +103,7 @@ describe("POST /share", () => {
     ]);
   });
 
-  it("is refused without the document of shares, signed by nobody, or of a state that does not follow; nothing is kept then", async () => {
+  it("is refused without the document of shares, with an invalid signature, or with a state that does not follow; nothing is stored", async () => {
     const { owner, id } = await createOwner();
     const shareWithoutDocument = buildShare(owner, id, { change: { shares: undefined } });
     expect(await postShare(owner, shareWithoutDocument)).toMatchObject({
@@ -130,7 +130,7 @@ describe("POST /share", () => {
     expect(rows).toEqual([]);
   });
 
-  it("shows the present version of a secret of one's own that is not in the trash", async () => {
+  it("accepts only the current version of one's own secret outside the trash", async () => {
     const { owner, id } = await createOwner();
     expect(await postShare(owner, buildShare(owner, uuidv7()))).toMatchObject({
       status: 404,
@@ -144,7 +144,7 @@ describe("POST /share", () => {
     expect(await postShare(owner, buildShare(owner, id))).toMatchObject({ status: 409, body: { code: "conflict" } });
   });
 
-  it("refuses an id that is taken, a time that is over or beyond 30 days, and more where the vendor allows it", async () => {
+  it("refuses a taken id, a time in the past or beyond 30 days; the vendor can allow more", async () => {
     const { owner, id } = await createOwner();
     const { share } = await createSharedSecret(service);
     expect(await postShare(owner, buildShare(owner, id, { share_id: share.shareId }))).toMatchObject({
@@ -171,7 +171,7 @@ describe("POST /share", () => {
     ).toBe(200);
   });
 
-  it("takes a link's members for a link and a person's for a person, and a recipient of the same vendor", async () => {
+  it("needs the members of its kind, link or person, and a recipient of the same vendor", async () => {
     const { owner, id } = await createOwner();
     const [reader, otherVendorPerson] = [await service.signIn(), await service.signIn(undefined, "second")];
     const anyDigest = "A".repeat(43);
@@ -194,7 +194,7 @@ describe("POST /share", () => {
     expect((await postShare(owner, buildShare(owner, id, { recipient: reader.userId }))).status).toBe(200);
   });
 
-  it("takes so many a day of one account for one other, and of others all the same", async () => {
+  it("is limited per day for each recipient", async () => {
     const [first, second, reader] = [await createOwner(), await createOwner(), await service.signIn()];
     for (let count = 0; count < 8; count++)
       await createShare(service, first.owner, first.id, { recipient: reader.userId });
@@ -210,7 +210,7 @@ describe("POST /share", () => {
     expect((await postShare(first.owner, buildShare(first.owner, first.id))).status).toBe(200);
   });
 
-  it("allows so many that can be opened at a time; what is over makes room", async () => {
+  it("is limited in number while openable; ended shares do not count", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     await insertShareCopies(share.shareId, maxLiveShares - 1);
     expect((await callOk(service, "GET", "/user/me", owner.token)).body).toMatchObject({
@@ -226,7 +226,7 @@ describe("POST /share", () => {
 });
 
 describe("PATCH /share/{share_id}", () => {
-  it("brings one back only where fewer than the most can be opened; those that can be are changed all the same", async () => {
+  it("revives a share only below the limit of openable shares; an openable share can always be changed", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     const [expiringShare, singleViewShare] = [
       await createShare(service, owner, secret.id, { expires_at: formatDaysFromNow(1) }),
@@ -257,7 +257,7 @@ describe("PATCH /share/{share_id}", () => {
     expect(await openShare(singleViewShare)).toBe(200);
   });
 
-  it("changes time and views, also of what these alone ended, and shows a later version", async () => {
+  it("changes expiry, views and version, also of a share that expired or has no views left", async () => {
     const { owner, secret, share } = await createSharedSecret(service, { max_views: 1 });
     await openShare(share);
     expect(await openShare(share)).toBe(404);
@@ -283,7 +283,11 @@ describe("PATCH /share/{share_id}", () => {
       secondKeyring,
     );
     expect(await openShare(share)).toBe(200);
-    expect(await patchShare(owner, share.shareId, { version: 2, ticket: "AAAA" })).toMatchObject({
+    const signNewTicket = () => ({
+      ...{ version: 2, ticket: "AAAA" },
+      ticket_sig: signTicket(owner, { secretId: secret.id, version: 2, ticket: "AAAA", shareId: share.shareId }),
+    });
+    expect(await patchShare(owner, share.shareId, signNewTicket())).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 1 },
     });
@@ -292,7 +296,7 @@ describe("PATCH /share/{share_id}", () => {
     confirmIfAccepted(
       owner,
       await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
-        body: { version: 2, ticket: "AAAA", keyring: thirdKeyring },
+        body: { ...signNewTicket(), keyring: thirdKeyring },
       }),
       thirdKeyring,
     );
@@ -300,7 +304,7 @@ describe("PATCH /share/{share_id}", () => {
     await checkStoredContents(service, owner);
   });
 
-  it("brings back nothing that was revoked, ended or closed, and needs version and ticket together", async () => {
+  it("revives no revoked, ended or locked share, and needs version and ticket together", async () => {
     const { owner, share } = await createSharedSecret(service);
     expect((await patchShare(owner, share.shareId, { version: 1 })).status).toBe(422);
     expect((await patchShare(owner, createPublicId(), { max_views: 3 })).status).toBe(404);
@@ -317,7 +321,7 @@ describe("PATCH /share/{share_id}", () => {
 });
 
 describe("DELETE /share{share_id}", () => {
-  it("is effective at once, by either path, as often as it is called; ticket and helper go", async () => {
+  it("is effective at once, by either path, idempotently, and drops ticket and helper", async () => {
     const { owner, secret, share } = await createSharedSecret(service, {
       share_helper: Buffer.alloc(454).toString("base64url"),
     });
@@ -335,8 +339,8 @@ describe("DELETE /share{share_id}", () => {
   });
 });
 
-describe("a secret that goes", () => {
-  it("ends what it shows to others first: in the trash, and not again when it comes out", async () => {
+describe("a removed secret", () => {
+  it("ends its shares when it is trashed; a restore does not open the shares again", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     await callOk(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
     expect(await openShare(share)).toBe(404);
@@ -346,7 +350,7 @@ describe("a secret that goes", () => {
     await checkStoredContents(service, owner);
   });
 
-  it("ends those of a version that is removed, or gives way to a newer one, and no others; until then its content stays", async () => {
+  it("ends only the shares of a version that is removed or dropped; until then the version's content stays", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     await storeSecret(service, owner, { id: secret.id, base: 1 });
     advanceDays(1);
@@ -354,7 +358,7 @@ describe("a secret that goes", () => {
     expect([await openShare(share), await openShare(second)]).toEqual([200, 200]);
     advanceDays(30);
     const thirdVersion = buildSecret(owner, { id: secret.id, base: 2 });
-    // one former version is kept: the first gives way
+    // the vendor keeps one former version: the first is dropped
     await callOk(service, "POST", "/secrets/store", owner.token, { body: thirdVersion.body });
     confirmChange(owner, thirdVersion.body.keyring);
     expect((await listShares(service, owner, secret.id)).map(({ version, end }) => [version, end])).toEqual([
@@ -367,7 +371,7 @@ describe("a secret that goes", () => {
     await checkStoredContents(service, owner);
   });
 
-  it("leaves nothing to download when it was removed for good", async () => {
+  it("leaves nothing to download after a purge", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     const claim = await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
     const { token } = claim.body["download"] as { token: string };
@@ -383,7 +387,7 @@ describe("a secret that goes", () => {
 });
 
 describe("GET /user/share-with-me", () => {
-  it("shows what was shared with this account and the links that it opened, who and until when, and what is over when it is asked for", async () => {
+  it("shows what was shared with this account and the links that it opened, with sender and expiry, and ended shares on request", async () => {
     const reader = await service.signIn();
     const { share, owner, secret } = await createSharedSecret(service, { recipient: reader.userId, max_views: 1 });
     advanceDays(1);
@@ -428,7 +432,7 @@ describe("GET /user/share-with-me", () => {
 });
 
 describe("the sweep", () => {
-  it("drops claims after ten minutes, and tickets 30 days after a share's time; the lines stay, and nothing opens them again", async () => {
+  it("deletes claims after ten minutes, and tickets 30 days after a share's expiry; the share's row stays closed", async () => {
     const { share, owner, secret } = await createSharedSecret(service);
     await openShare(share);
     const readClaims = () =>
@@ -465,7 +469,7 @@ describe("mails", () => {
   };
   const mailsTo = async (address: string) => (await readMails(service)).filter(({ to }) => to === address);
 
-  it("tell the owner of an opening where they wanted to hear of it, ten times a day at most", async () => {
+  it("notify the owner of openings if wanted, ten times a day at most", async () => {
     const owner = await createVerifiedPerson("owner@example.org");
     const { id } = await storeSecret(service, owner);
     const [notifyingShare, silentShare] = [
@@ -475,12 +479,12 @@ describe("mails", () => {
     await openShare(silentShare);
     for (let views = 0; views < 12; views++) await openShare(notifyingShare);
     const subjects = (await mailsTo("owner@example.org")).map(({ subject }) => subject);
-    expect(subjects.filter((subject) => subject === "Se ha abierto algo que compartiste en Relicario")).toHaveLength(
-      10,
-    );
+    expect(
+      subjects.filter((subject) => subject === "Alguien ha abierto un secreto que compartes en Relicario"),
+    ).toHaveLength(10);
   });
 
-  it("tell a recipient that somebody shared something, five times a day at most, and neither who nor what", async () => {
+  it("notify a recipient of shares, five times a day at most, without sender or content", async () => {
     const reader = await createVerifiedPerson("reader@example.org");
     const { owner, id } = await createOwner();
     const sentShares: BuiltShare[] = [];

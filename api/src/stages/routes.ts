@@ -15,21 +15,21 @@ export const stageRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
   app.post(
     "/user/keyring/stage",
     {
-      schema: stageSchemas.stage,
+      schema: stageSchemas.stageRows,
       bodyLimit: maxJsonBodyBytes,
-      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+      config: { access: "signed_in", rateLimits: [rateLimitRules.write], idempotent: true },
     },
     (request) => stageRows(services, requireActor(request), request.body, now()),
   );
 
   app.get(
     "/user/keyring/stage/:stage_id",
-    { schema: stageSchemas.staged, config: { access: "signed_in" } },
+    { schema: stageSchemas.readManifest, config: { access: "signed_in" } },
     async (request) => {
       const scope = requireActor(request);
       const { stage_id: stageId } = request.params;
       const page = await withSnapshot(db, (tx) =>
-        readStageManifest(tx, scope, stageId, { cursor: request.query.cursor, now: now() }),
+        readStageManifest(tx, scope, stageId, { ...request.query, now: now() }),
       );
       if (page === null) throw new Problem("not_found");
       return page;

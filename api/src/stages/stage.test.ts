@@ -1,6 +1,4 @@
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 
 import {
   encodeCanonical,
@@ -27,6 +25,7 @@ import {
   computeDigest,
   signDocument,
   type Person,
+  exportPublicKey,
 } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import { createRequest, createShare, listShares } from "../testing/sharing.ts";
@@ -39,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const randomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
+const createRandomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
 const storeSecret = async (person: Person, id?: string, base?: number): Promise<string> => {
   const { body } = buildSecret(person, {
     ...(id === undefined ? {} : { id }),
@@ -65,7 +64,7 @@ const requireRow = (rows: readonly StagedRow[], index: number): StagedRow => {
   return row;
 };
 
-/** What a change commits to. */
+/** The digest that a change signs. */
 const digestStagedRows = (rows: readonly StagedRow[]): string => {
   const sortedRows = [...rows].sort((left, right) =>
     left.secret_db_id === right.secret_db_id
@@ -90,7 +89,7 @@ const buildSwitchToStage = (
   overrides: Readonly<Record<string, Json | undefined>> = {},
 ): KeyringChange => buildChange(person, { stage_id: stageId, stage_sha256: digestStagedRows(rows), ...overrides });
 
-/** Somebody with a secret of two versions and another of one, and rows that seal all of it anew. */
+/** A person with a secret of two versions and another of one, and re-sealed rows of all. */
 const createPersonWithStagedRows = async (
   epoch = 1,
 ): Promise<{ person: Person; firstSecretId: string; secondSecretId: string; rows: StagedRow[] }> => {
@@ -103,21 +102,21 @@ const createPersonWithStagedRows = async (
       secret_db_id: firstSecretId,
       version: 2,
       label: buildLabel(person, firstSecretId, 2, 2, epoch),
-      ticket: randomB64u(1_900),
-      content: randomB64u(900),
+      ticket: createRandomB64u(1_900),
+      content: createRandomB64u(900),
     },
-    { secret_db_id: firstSecretId, version: 1, ticket: randomB64u(1_800), content: randomB64u(500) },
+    { secret_db_id: firstSecretId, version: 1, ticket: createRandomB64u(1_800), content: createRandomB64u(500) },
     {
       secret_db_id: secondSecretId,
       version: 1,
       label: buildLabel(person, secondSecretId, 1, 2, epoch),
-      ticket: randomB64u(1_700),
+      ticket: createRandomB64u(1_700),
     },
   ];
   return { person, firstSecretId, secondSecretId, rows };
 };
 
-/** The change that a device makes whose account key is new: signed by the key before. */
+/** A change to a new account key, signed by the former one. */
 const buildRotation = (
   person: Person,
   nextSigner: Person,
@@ -142,25 +141,26 @@ const buildRotatedStatement = (
   nextSigner: Person,
   overrides: Readonly<Record<string, Json>> = {},
 ): Json => {
-  const { x } = nextSigner.signingKey.export({ format: "jwk" });
   const unsignedStatement = {
     v: 1,
     user_id: person.userId,
     recipient: buildRecipient().replace(/q$/, "p"),
-    signing_key: String(x),
+    signing_key: exportPublicKey(nextSigner.signingKey),
+    author_key: exportPublicKey(nextSigner.authorKey),
     key_epoch: 2,
     ...overrides,
   };
-  const { sig: previousSig } = signDocument("key", unsignedStatement, person.signingKey);
-  return signDocument("key", { ...unsignedStatement, previous_sig: previousSig }, nextSigner.signingKey);
+  const { sig: previousSig } = signDocument("key", unsignedStatement, person.authorKey);
+  return signDocument("key", { ...unsignedStatement, previous_sig: previousSig }, nextSigner.authorKey);
 };
 const withNewSigningKey = (person: Person): Person => ({
   ...person,
   signingKey: generateKeyPairSync("ed25519").privateKey,
+  authorKey: generateKeyPairSync("ed25519").privateKey,
 });
 
-describe("rows that were staged", () => {
-  it("show nowhere until a change switches to them, and replace labels, tickets and contents then", async () => {
+describe("staged rows", () => {
+  it("are hidden until a change switches to them, which replaces labels, tickets and contents", async () => {
     const { person, firstSecretId, secondSecretId, rows } = await createPersonWithStagedRows();
     const [stageId, secretsBefore] = [uuidv7(), await listSecrets(person)];
     const contents = await checkStoredContents(service, person);
@@ -171,7 +171,7 @@ describe("rows that were staged", () => {
 
     const change = buildSwitchToStage(person, stageId, rows);
     expect((await putChange(person, change)).body).toEqual({ state_rev: change.state_rev });
-    expect((await putChange(person, change)).body).toEqual({ state_rev: change.state_rev }); // the same one once more
+    expect((await putChange(person, change)).body).toEqual({ state_rev: change.state_rev }); // a repetition
     const [presentSecret, formerSecret] = [
       await readSecret(person, firstSecretId, 2),
       await readSecret(person, firstSecretId, 1),
@@ -190,7 +190,7 @@ describe("rows that were staged", () => {
     expect((await service.call("GET", `/user/keyring/stage/${stageId}`, person.token)).status).toBe(404);
   });
 
-  it("end the shares of a content that was sealed anew, and no others; what they replaced is kept nowhere", async () => {
+  it("end the shares of re-sealed contents only; replaced data is not kept", async () => {
     const { person, firstSecretId, secondSecretId, rows } = await createPersonWithStagedRows();
     await createShare(service, person, firstSecretId, { version: 2 });
     await createShare(service, person, secondSecretId, { version: 1 });
@@ -199,10 +199,9 @@ describe("rows that were staged", () => {
       (await db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId))).map(
         ({ objectKey }) => objectKey,
       );
-    const isStored = async (key: string): Promise<boolean> =>
-      (await readdir(dirname(join(service.objectsFolder, key)))).includes(basename(key));
+    const isStored = async (key: string): Promise<boolean> => (await service.listObjects(person.userId)).includes(key);
     expect(await listShares(service, person, firstSecretId, { includeEnded: false })).toHaveLength(1);
-    const [before, stageId] = [await readObjectKeys(), uuidv7()];
+    const [objectKeysBefore, stageId] = [await readObjectKeys(), uuidv7()];
     await stageRows(person, stageId, rows);
     expect((await putChange(person, buildSwitchToStage(person, stageId, rows))).status).toBe(200);
     expect(await listShares(service, person, firstSecretId, { includeEnded: false })).toEqual([]);
@@ -211,15 +210,15 @@ describe("rows that were staged", () => {
 
     await service.app.sweep();
     const objectKeysAfter = await readObjectKeys();
-    const deletedKeys = before.filter((key) => !objectKeysAfter.includes(key));
+    const deletedKeys = objectKeysBefore.filter((key) => !objectKeysAfter.includes(key));
     expect(deletedKeys).toHaveLength(2);
-    for (const key of before) expect(await isStored(key)).toBe(!deletedKeys.includes(key));
+    for (const key of objectKeysBefore) expect(await isStored(key)).toBe(!deletedKeys.includes(key));
     for (const key of objectKeysAfter) expect(await isStored(key)).toBe(true);
     for (const table of [orphanedObjects, stagedRows])
       expect(await db.$count(table, eq(table.accountId, person.userId))).toBe(0);
   });
 
-  it("are given by digest, and stay as they are when they come again", async () => {
+  it("are listed by digest, and stay as they are when repeated", async () => {
     const { person, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
     await stageRows(person, stageId, rows);
@@ -236,12 +235,19 @@ describe("rows that were staged", () => {
           .join(""),
       ),
     ).toBe(digestStagedRows(rows));
+    const readPage = async (query: string): Promise<StageManifest> =>
+      StageManifest.parse((await service.call("GET", `/user/keyring/stage/${stageId}?${query}`, person.token)).body);
+    const pages = [await readPage("limit=1")];
+    for (let cursor = pages[0]?.next_cursor; typeof cursor === "string"; cursor = pages.at(-1)?.next_cursor)
+      pages.push(await readPage(`limit=1&cursor=${cursor}`));
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.flatMap((page) => page.rows)).toEqual(stageManifest.rows);
     const storedBytes = await checkStoredContents(service, person);
     await stageRows(person, stageId, rows);
     expect(await checkStoredContents(service, person)).toBe(storedBytes);
   });
 
-  it("give way to another stage, and go after a day without a new row", async () => {
+  it("are replaced by another stage, and deleted a day after the last row", async () => {
     const { person, rows } = await createPersonWithStagedRows();
     const contents = await checkStoredContents(service, person);
     const [firstStageId, secondStageId] = [uuidv7(), uuidv7()];
@@ -259,17 +265,17 @@ describe("rows that were staged", () => {
     const { person, firstSecretId, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
     const content = randomBytes(maxStagedContentBytes);
-    const large = rows.with(0, { ...requireRow(rows, 0), content: content.toString("base64url") });
+    const largeRow = rows.with(0, { ...requireRow(rows, 0), content: content.toString("base64url") });
     const rowsWithLargeContent = rows.with(0, {
       ...requireRow(rows, 0),
-      content: randomB64u(maxStagedContentBytes + 1),
+      content: createRandomB64u(maxStagedContentBytes + 1),
     });
     expect(await stageRows(person, stageId, rowsWithLargeContent)).toMatchObject({
       status: 422,
       body: { code: "validation_error" },
     });
-    expect((await stageRows(person, stageId, large)).status).toBe(200);
-    expect((await putChange(person, buildSwitchToStage(person, stageId, large))).status).toBe(200);
+    expect((await stageRows(person, stageId, largeRow)).status).toBe(200);
+    expect((await putChange(person, buildSwitchToStage(person, stageId, largeRow))).status).toBe(200);
     expect((await readSecret(person, firstSecretId, 2)).body["content"]).toBeNull();
     const payload = { secret_db_id: firstSecretId, version: 2 };
     const headers = { authorization: `Bearer ${person.token}` };
@@ -310,10 +316,10 @@ describe("rows that were staged", () => {
       (row, person) => ({ ...row, label: buildLabel(person, row.secret_db_id, 2, 2, 3) }),
     ],
     ["a content without its ticket", 422, "validation_error", ({ ticket: _, ...row }) => row],
-  ])("are refused with %s, all of the call", async (_, status, code, damage) => {
+  ])("are refused with %s, with the whole call", async (_, status, code, damage) => {
     const { person, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
-    expect(await stageRows(person, stageId, [...rows.slice(1), damage(requireRow(rows, 0), person)])).toMatchObject({
+    expect(await stageRows(person, stageId, [requireRow(rows, 2), damage(requireRow(rows, 0), person)])).toMatchObject({
       status,
       body: { code },
     });
@@ -337,10 +343,10 @@ describe("a switch is refused, and changes nothing,", () => {
       },
     ],
     [
-      "when a row was altered by somebody who has a session alone",
+      "when a row was altered with a session alone",
       async ({ person, rows }, stageId) => {
         await stageRows(person, stageId, rows);
-        await stageRows(person, stageId, [{ ...requireRow(rows, 2), ticket: randomB64u(1_700) }]);
+        await stageRows(person, stageId, [{ ...requireRow(rows, 2), ticket: createRandomB64u(1_700) }]);
         return buildSwitchToStage(person, stageId, rows);
       },
     ],
@@ -398,7 +404,7 @@ describe("a switch is refused, and changes nothing,", () => {
 });
 
 describe("a new account key", () => {
-  it("switches slots, statement and every label at once; the key before signs nothing after", async () => {
+  it("switches slots, statement and every label at once; the former key cannot sign afterwards", async () => {
     const { person, firstSecretId, rows } = await createPersonWithStagedRows(2);
     const [nextSigner, stageId] = [withNewSigningKey(person), uuidv7()];
     await stageRows(person, stageId, rows);
@@ -432,7 +438,7 @@ describe("a new account key", () => {
     expect(await putChange(person, buildChangeAfterRotation(nextSigner))).toMatchObject({ status: 200 });
   });
 
-  it("revokes requests that wait for an answer", async () => {
+  it("revokes open requests", async () => {
     const { person, rows } = await createPersonWithStagedRows(2);
     const { requestId, linkAuth } = await createRequest(service, person);
     const stageId = uuidv7();
@@ -453,7 +459,7 @@ describe("a new account key", () => {
     await checkStoredContents(service, person);
   });
 
-  it("takes every secret with it", async () => {
+  it("needs every secret re-sealed", async () => {
     const { person, secondSecretId, rows } = await createPersonWithStagedRows(2);
     const stageId = uuidv7();
     const incompleteRows = rows.slice(0, 2);
@@ -477,18 +483,20 @@ describe("a new account key", () => {
     ],
     [
       "with a statement that the key before did not sign",
-      (person, next) => ({ key_statement: buildRotatedStatement({ ...person, signingKey: next.signingKey }, next) }),
+      (person, next) => ({ key_statement: buildRotatedStatement({ ...person, authorKey: next.authorKey }, next) }),
     ],
     [
       "with a statement of another person",
       (person, next) => ({ key_statement: buildRotatedStatement(person, next, { user_id: uuidv7() }) }),
     ],
-    ["with the same key once more", (person) => ({ key_statement: buildRotatedStatement(person, person) })],
+    ["with the same key again", (person) => ({ key_statement: buildRotatedStatement(person, person) })],
   ])("is refused %s", async (_, overrides) => {
     const { person, rows } = await createPersonWithStagedRows(2);
-    const [next, stageId] = [withNewSigningKey(person), uuidv7()];
+    const [nextSigner, stageId] = [withNewSigningKey(person), uuidv7()];
     await stageRows(person, stageId, rows);
-    expect(await putChange(person, buildRotation(person, next, stageId, rows, overrides(person, next)))).toMatchObject({
+    expect(
+      await putChange(person, buildRotation(person, nextSigner, stageId, rows, overrides(person, nextSigner))),
+    ).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });

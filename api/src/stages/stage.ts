@@ -1,17 +1,17 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 
 import {
   encodeCanonical,
-  maxListPageSize,
   stageExpiryHours,
   type StagedRow,
   type StageManifest,
+  type StageQuery,
   type StageRowsBody,
 } from "@relicario/shared/api";
 import { and, asc, count, eq, gt, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
 
-import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { lockedTransaction, withLockedAccount } from "../accounts/lock-account.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import { adjustStorageUsed, octetLength, chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
@@ -19,112 +19,93 @@ import { secrets, secretVersions, stagedRows, stages, versionObjects } from "../
 import { Problem } from "../http/problem.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
 import { hasExpectedHeader } from "../keyring/sealed-header.ts";
-import { discardObject, reserveObject, orphanObjects, publishObject } from "../objects/orphaned-objects.ts";
+import {
+  createObjectKey,
+  orphanObjects,
+  publishObjects,
+  storeObjects,
+  type NewObject,
+} from "../objects/orphaned-objects.ts";
 import type { WrittenChange } from "../resource/resource.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 
 /*
- * [Note: Stages] Rows sealed anew come in any number of calls and show nowhere. A keyring change
- * switches to all of them in its own transaction. It signs the digest of all rows, so that a
- * session alone, which can stage, adds nothing to what is switched to. A row remembers what it was
- * sealed from: when that changed meanwhile, the switch is refused and the row staged anew.
+ * [Note: Stages] Re-sealed rows are sent in any number of calls and stay hidden. A keyring change
+ * switches to all of them in its transaction. It signs the digest of all rows, so that a session
+ * alone, which can stage rows, cannot add to them. Each row keeps the digests of what it replaces:
+ * when these have changed, the switch is refused and the row must be staged again.
  */
 
 type RowKey = Pick<StagedRow, "secret_db_id" | "version">;
 
 /**
  * @throws Problem `no_keyring`, `not_found`, `version_conflict`, `content_gone`,
- *   `keyring_change_invalid` for a label of another row, `quota_exceeded`.
+ *   `keyring_change_invalid` for another row's label, `quota_exceeded`.
  */
-export async function stageRows(
+export function stageRows(
   services: Services,
   scope: AccountScope,
   { stage_id: stageId, rows }: StageRowsBody,
   now: Date,
 ): Promise<{ stage_id: string; rows: number }> {
-  const { db, objects, vendors } = services;
-  const reservedKeys = new Set<string>();
-  const publishedKeys = new Set<string>();
-  const discardUnpublished = async (): Promise<void> => {
-    for (const key of reservedKeys) if (!publishedKeys.has(key)) await discardObject(db, objects, scope.accountId, key);
-  };
-  const storeContent = async ({ secret_db_id: id, version, content }: StagedRow): Promise<StagedContent | null> => {
-    if (content === undefined) return null;
-    const bytes = Buffer.from(content, "base64url");
-    const objectKey = `${scope.accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
-    await reserveObject(db, scope.accountId, objectKey, now);
-    reservedKeys.add(objectKey);
-    await objects.put(objectKey, bytes);
-    return { objectKey, contentSha256: sha256(bytes), size: bytes.length };
-  };
-  try {
-    const rowsWithContent: { row: StagedRow; content: StagedContent | null }[] = [];
-    for (const row of rows) rowsWithContent.push({ row, content: await storeContent(row) });
-    const result = await withLockedAccount(services, scope.accountId, async (tx, account) => {
+  const { accountId } = scope;
+  const contents = new Map(
+    rows.flatMap((row) => (row.content === undefined ? [] : [[row, decodeContent(scope, row, row.content)]])),
+  );
+  return storeObjects(services, accountId, [...contents.values()], now, () =>
+    withLockedAccount(services, accountId, async (tx, account) => {
       const keyring = await readKeyring(tx, scope);
       if (keyring === null) throw new Problem("no_keyring");
-      let addedBytes = -(await deleteStages(
-        tx,
-        scope.accountId,
-        and(eq(stages.accountId, scope.accountId), ne(stages.id, stageId)),
-        now,
-      ));
+      const otherStageCondition = and(eq(stages.accountId, accountId), ne(stages.id, stageId));
+      let addedBytes = -(await deleteStages(tx, accountId, otherStageCondition, now));
       const expiresAt = new Date(now.getTime() + stageExpiryHours * 3_600_000);
       await tx
         .insert(stages)
-        .values({ accountId: scope.accountId, id: stageId, expiresAt })
+        .values({ accountId, id: stageId, expiresAt })
         .onConflictDoUpdate({ target: [stages.accountId, stages.id], set: { expiresAt } });
-      for (const { row, content } of rowsWithContent) {
-        const stagedRow = await stageRow(tx, scope, stageId, keyring, row, content, now);
+      const publishedKeys: string[] = [];
+      for (const row of rows) {
+        const stagedRow = await stageRow(tx, scope, stageId, keyring, row, contents.get(row) ?? null, now);
         addedBytes += stagedRow.addedBytes;
-        if (stagedRow.publishedKey !== null) publishedKeys.add(stagedRow.publishedKey);
+        if (stagedRow.publishedKey !== null) publishedKeys.push(stagedRow.publishedKey);
       }
-      await chargeStorage(tx, vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
-      const [total] = await tx.select({ rows: count() }).from(stagedRows).where(isOfStage(scope.accountId, stageId));
-      return { stage_id: stageId, rows: total?.rows ?? 0 };
-    });
-    await discardUnpublished();
-    return result;
-  } catch (error) {
-    publishedKeys.clear();
-    // After any other failure the commit may have taken place: then what is orphaned is collected
-    // in a
-    // day.
-    if (error instanceof Problem) await discardUnpublished();
-    throw error;
-  }
+      await chargeStorage(tx, services.vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
+      const [total] = await tx.select({ rows: count() }).from(stagedRows).where(whereStage(accountId, stageId));
+      return { result: { stage_id: stageId, rows: total?.rows ?? 0 }, publishedKeys };
+    }),
+  );
 }
 
-interface StagedContent {
-  readonly objectKey: string;
-  readonly contentSha256: Buffer;
-  readonly size: number;
+function decodeContent({ accountId }: AccountScope, { secret_db_id: id, version }: RowKey, content: string): NewObject {
+  const bytes = Buffer.from(content, "base64url");
+  const sha256 = hash("sha256", bytes, "buffer");
+  return { objectKey: createObjectKey(accountId, id, version), bytes, sha256, size: bytes.length };
 }
 
-/** A row that came before, byte for byte, stays as it is. */
+/** A row that is staged already, byte for byte, stays as it is. */
 async function stageRow(
   tx: Tx,
   { accountId }: AccountScope,
   stageId: string,
   keyring: KeyringRow,
   row: StagedRow,
-  content: StagedContent | null,
+  content: NewObject | null,
   now: Date,
 ): Promise<{ addedBytes: number; publishedKey: string | null }> {
-  const rowSha256 = sha256(encodeCanonical(row));
+  const rowSha256 = hash("sha256", encodeCanonical(row), "buffer");
   const [previousRow] = await tx
     .select()
     .from(stagedRows)
-    .where(isStagedRow(accountId, stageId, row));
+    .where(whereStagedRow(accountId, stageId, row));
   const stagedTarget = await readStagedTarget(tx, accountId, keyring, row);
   const isUnchanged =
     previousRow?.rowSha256.equals(rowSha256) === true &&
-    previousRow.beforeTicketSha256.equals(stagedTarget.beforeTicketSha256) &&
-    areDigestsEqual(previousRow.beforeLabelSha256, stagedTarget.beforeLabelSha256);
+    previousRow.baseTicketSha256.equals(stagedTarget.baseTicketSha256) &&
+    areDigestsEqual(previousRow.baseLabelSha256, stagedTarget.baseLabelSha256);
   if (isUnchanged) return { addedBytes: 0, publishedKey: null };
-  const freedBytes = await deleteStagedRows(tx, accountId, isStagedRow(accountId, stageId, row), now);
-  if (content !== null) await publishObject(tx, accountId, content.objectKey);
+  const freedBytes = await deleteStagedRows(tx, accountId, whereStagedRow(accountId, stageId, row), now);
+  if (content !== null) await publishObjects(tx, accountId, [content.objectKey]);
   const ticket = row.ticket === undefined ? null : Buffer.from(row.ticket, "base64url");
   await tx.insert(stagedRows).values({
     accountId,
@@ -135,7 +116,7 @@ async function stageRow(
     label: row.label ?? null,
     ticket,
     ...stagedTarget,
-    ...content,
+    ...(content === null ? {} : { objectKey: content.objectKey, contentSha256: content.sha256, size: content.size }),
   });
   return {
     addedBytes: (row.label?.length ?? 0) + (ticket?.length ?? 0) + (content?.size ?? 0) - freedBytes,
@@ -143,13 +124,13 @@ async function stageRow(
   };
 }
 
-/** What a row stands for, as it is now. */
+/** Digests of the row to replace, as it is now. */
 async function readStagedTarget(
   tx: Tx,
   accountId: string,
   keyring: KeyringRow,
   { secret_db_id: id, version, label, ticket }: StagedRow,
-): Promise<{ keyEpoch: number | null; beforeLabelSha256: Buffer | null; beforeTicketSha256: Buffer }> {
+): Promise<{ keyEpoch: number | null; baseLabelSha256: Buffer | null; baseTicketSha256: Buffer }> {
   const [targetRow] = await tx
     .select({
       currentVersion: secrets.version,
@@ -171,47 +152,45 @@ async function readStagedTarget(
   if ((targetRow.currentVersion === version) !== (label !== undefined))
     throw new Problem("version_conflict", { members: { version: targetRow.currentVersion } });
   if (ticket !== undefined && targetRow.droppedAt !== null) throw new Problem("content_gone");
-  if (label === undefined)
-    return { keyEpoch: null, beforeLabelSha256: null, beforeTicketSha256: targetRow.ticketSha256 };
+  if (label === undefined) return { keyEpoch: null, baseLabelSha256: null, baseTicketSha256: targetRow.ticketSha256 };
   const keyEpoch = [keyring.keyEpoch, keyring.keyEpoch + 1].find((epoch) =>
     hasExpectedHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch: epoch, secret_id: id, version }, [
       "rev",
     ]),
   );
-  if (keyEpoch === undefined)
-    throw new Problem("keyring_change_invalid", { detail: "the label's header does not fit" });
+  if (keyEpoch === undefined) throw new Problem("keyring_change_invalid", { detail: "the label's header is wrong" });
   return {
     keyEpoch,
-    beforeLabelSha256: sha256(Buffer.from(targetRow.label)),
-    beforeTicketSha256: targetRow.ticketSha256,
+    baseLabelSha256: hash("sha256", targetRow.label, "buffer"),
+    baseTicketSha256: targetRow.ticketSha256,
   };
 }
 
-/** A page of whole secrets; null for a stage that is not there, or over. */
+/** A page of whole secrets; null for an unknown or expired stage. */
 export async function readStageManifest(
   tx: Tx,
   { accountId }: AccountScope,
   stageId: string,
-  { cursor, now }: { readonly cursor: string | undefined; readonly now: Date },
+  { limit, cursor, now }: StageQuery & { readonly now: Date },
 ): Promise<StageManifest | null> {
   const [stage] = await tx
     .select({ id: stages.id })
     .from(stages)
     .where(and(eq(stages.accountId, accountId), eq(stages.id, stageId), gt(stages.expiresAt, now)));
   if (stage === undefined) return null;
-  const isAfterCursor = and(
-    isOfStage(accountId, stageId),
+  const pageCondition = and(
+    whereStage(accountId, stageId),
     cursor === undefined ? undefined : gt(stagedRows.secretId, cursor),
   );
   const ids = await tx
     .selectDistinct({ id: stagedRows.secretId })
     .from(stagedRows)
-    .where(isAfterCursor)
+    .where(pageCondition)
     .orderBy(asc(stagedRows.secretId))
-    .limit(secretsPerPage);
+    .limit(limit);
   const lastId = ids.at(-1)?.id;
   const rows =
-    lastId === undefined ? [] : await readRowDigests(tx, and(isAfterCursor, lte(stagedRows.secretId, lastId)));
+    lastId === undefined ? [] : await readRowDigests(tx, and(pageCondition, lte(stagedRows.secretId, lastId)));
   return {
     stage_id: stageId,
     rows: rows.map(({ secretId, version, rowSha256 }) => ({
@@ -219,12 +198,9 @@ export async function readStageManifest(
       version,
       row_sha256: rowSha256.toString("base64url"),
     })),
-    next_cursor: ids.length === secretsPerPage && lastId !== undefined ? lastId : null,
+    next_cursor: ids.length === limit && lastId !== undefined ? lastId : null,
   };
 }
-
-/** Each has so many versions at most that a page stays below a megabyte. */
-const secretsPerPage = maxListPageSize / 10;
 
 const readRowDigests = (tx: Tx, condition: SQL | undefined) =>
   tx
@@ -234,15 +210,14 @@ const readRowDigests = (tx: Tx, condition: SQL | undefined) =>
     .orderBy(asc(stagedRows.secretId), asc(stagedRows.version));
 
 /**
- * Puts the rows of the stage that a change names in the place of what they were sealed from.
- * Tickets and contents before them are kept nowhere, and what shows a version whose content
- * was sealed anew to others ends first.
+ * Replaces rows by those of the stage that a change names. Former tickets and contents are not
+ * kept; shares of re-sealed contents end first.
  *
- * @returns the bytes that became free.
+ * @returns the freed bytes.
  * @throws Problem `conflict`
  */
 export async function switchToStage(
-  services: Pick<Services, "onContentsEnd">,
+  services: Pick<Services, "onContentsRemoved">,
   tx: Tx,
   { accountId, previousKeyEpoch, change, now }: WrittenChange,
 ): Promise<number> {
@@ -254,18 +229,18 @@ export async function switchToStage(
     .where(and(eq(stages.accountId, accountId), eq(stages.id, stageId)));
   if (stage === undefined || stage.expiresAt <= now)
     throw new Problem("conflict", { detail: "there is no such stage" });
-  const lines = (await readRowDigests(tx, isOfStage(accountId, stageId))).map(
+  const lines = (await readRowDigests(tx, whereStage(accountId, stageId))).map(
     ({ secretId, version, rowSha256 }) => `${secretId} ${String(version)} ${rowSha256.toString("hex")}\n`,
   );
-  if (sha256(Buffer.from(lines.join(""), "ascii")).toString("base64url") !== digest)
-    throw new Problem("conflict", { detail: "the stage has other rows than the change says" });
+  if (hash("sha256", lines.join(""), "base64url") !== digest)
+    throw new Problem("conflict", { detail: "the stage's digest is not the change's" });
   await rejectOutdatedRows(tx, accountId, stageId, change.key_epoch);
   if (change.key_epoch !== previousKeyEpoch) await rejectMissingSecrets(tx, accountId, stageId);
 
-  const isStaged = sql`${stagedRows.accountId} = ${accountId} and ${stagedRows.stageId} = ${stageId}`;
-  const isSecretOfRow = sql`${secrets.accountId} = ${stagedRows.accountId} and ${secrets.id} = ${stagedRows.secretId}`;
-  const isVersionOfRow = sql`${secretVersions.accountId} = ${stagedRows.accountId} and ${secretVersions.secretId} = ${stagedRows.secretId} and ${secretVersions.version} = ${stagedRows.version}`;
-  const versionsWithContent = sql`select ${stagedRows.secretId}, ${stagedRows.version} from ${stagedRows} where ${isStaged} and ${stagedRows.objectKey} is not null`;
+  const stagedCondition = sql`${stagedRows.accountId} = ${accountId} and ${stagedRows.stageId} = ${stageId}`;
+  const secretJoinCondition = sql`${secrets.accountId} = ${stagedRows.accountId} and ${secrets.id} = ${stagedRows.secretId}`;
+  const versionJoinCondition = sql`${secretVersions.accountId} = ${stagedRows.accountId} and ${secretVersions.secretId} = ${stagedRows.secretId} and ${secretVersions.version} = ${stagedRows.version}`;
+  const versionsWithContent = sql`select ${stagedRows.secretId}, ${stagedRows.version} from ${stagedRows} where ${stagedCondition} and ${stagedRows.objectKey} is not null`;
   const [replacedBytes] = await tx
     .select({
       labels: sql<string>`coalesce(sum(${octetLength(secrets.label)}) filter (where ${stagedRows.label} is not null), 0)`,
@@ -273,11 +248,11 @@ export async function switchToStage(
       contents: sql<string>`coalesce(sum(${secretVersions.size}) filter (where ${stagedRows.objectKey} is not null), 0)`,
     })
     .from(stagedRows)
-    .innerJoin(secrets, isSecretOfRow)
-    .innerJoin(secretVersions, isVersionOfRow)
-    .where(isStaged);
-  const endedBytes = await services.onContentsEnd(tx, accountId, { pairs: versionsWithContent }, now);
-  const deleted = await tx
+    .innerJoin(secrets, secretJoinCondition)
+    .innerJoin(secretVersions, versionJoinCondition)
+    .where(stagedCondition);
+  const freedShareBytes = await services.onContentsRemoved(tx, accountId, { pairs: versionsWithContent }, now);
+  const objectRows = await tx
     .delete(versionObjects)
     .where(
       and(
@@ -289,30 +264,30 @@ export async function switchToStage(
   await orphanObjects(
     tx,
     accountId,
-    deleted.map(({ objectKey }) => objectKey),
+    objectRows.map(({ objectKey }) => objectKey),
     now,
   );
   await tx.execute(sql`insert into version_objects (account_id, secret_id, version, part, object_key, sha256)
-    select account_id, secret_id, version, 1, object_key, content_sha256 from ${stagedRows} where ${isStaged} and object_key is not null`);
+    select account_id, secret_id, version, 1, object_key, content_sha256 from ${stagedRows} where ${stagedCondition} and object_key is not null`);
   await tx.execute(sql`update secret_versions set ticket = staged_rows.ticket, ticket_sha256 = sha256(staged_rows.ticket),
     content_sha256 = coalesce(staged_rows.content_sha256, secret_versions.content_sha256),
     size = coalesce(staged_rows.size, secret_versions.size), part_size = coalesce(staged_rows.size, secret_versions.part_size)
-    from ${stagedRows} where ${isStaged} and ${isVersionOfRow} and ${stagedRows.ticket} is not null`);
+    from ${stagedRows} where ${stagedCondition} and ${versionJoinCondition} and ${stagedRows.ticket} is not null`);
   await tx.execute(sql`update secrets set label = staged_rows.label, size = coalesce(staged_rows.size, secrets.size), change = ${await incrementChangeCounter(tx, accountId)}
-    from ${stagedRows} where ${isStaged} and ${isSecretOfRow} and ${stagedRows.label} is not null`);
-  await tx.delete(stagedRows).where(isOfStage(accountId, stageId));
+    from ${stagedRows} where ${stagedCondition} and ${secretJoinCondition} and ${stagedRows.label} is not null`);
+  await tx.delete(stagedRows).where(whereStage(accountId, stageId));
   await tx.delete(stages).where(and(eq(stages.accountId, accountId), eq(stages.id, stageId)));
   return (
     Number(replacedBytes?.labels ?? 0) +
     Number(replacedBytes?.tickets ?? 0) +
     Number(replacedBytes?.contents ?? 0) +
-    endedBytes
+    freedShareBytes
   );
 }
 
 /**
- * @throws Problem `conflict`, with those rows (a hundred at most) as the member `rows`, when they
- *   were sealed from something that changed.
+ * @throws Problem `conflict` when rows were sealed from something that has changed, with up to a
+ *   hundred of them as the member `rows`.
  */
 async function rejectOutdatedRows(tx: Tx, accountId: string, stageId: string, epoch: number): Promise<void> {
   const { rows } = await tx.execute<{ secret_db_id: string; version: number }>(sql`
@@ -328,14 +303,14 @@ async function rejectOutdatedRows(tx: Tx, accountId: string, stageId: string, ep
     order by r.secret_id, r.version limit 100`);
   if (rows.length > 0)
     throw new Problem("conflict", {
-      detail: "rows of the stage were sealed from something that changed",
+      detail: "rows of the stage are outdated",
       members: { rows },
     });
 }
 
 /**
- * With a new account key no label of the one before may stay. @throws Problem `conflict`, with a
- * hundred of these secrets at most as the member `rows`.
+ * A new account key needs all labels re-sealed. @throws Problem `conflict`, with up to a hundred of
+ * the missing secrets as the member `rows`
  */
 async function rejectMissingSecrets(tx: Tx, accountId: string, stageId: string): Promise<void> {
   const { rows } = await tx.execute<{ secret_db_id: string; version: number }>(sql`
@@ -345,28 +320,27 @@ async function rejectMissingSecrets(tx: Tx, accountId: string, stageId: string):
   if (rows.length > 0) throw new Problem("conflict", { detail: "secrets are missing in the stage", members: { rows } });
 }
 
-/** Stages without a new row for a day. */
+/** Deletes stages a day after their last row. */
 export function deleteExpiredStages({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
-  const isDue = lte(stages.expiresAt, now);
-  return forEachAccount(db, context, { accountId: stages.accountId, due: isDue }, (accountId) =>
-    db.transaction(async (tx) => {
-      await lockAccount(tx, accountId);
-      const freedBytes = await deleteStages(tx, accountId, and(eq(stages.accountId, accountId), isDue), now);
+  const dueCondition = lte(stages.expiresAt, now);
+  return forEachAccount(db, context, { accountId: stages.accountId, dueCondition }, (accountId) =>
+    lockedTransaction(db, accountId, async (tx) => {
+      const freedBytes = await deleteStages(tx, accountId, and(eq(stages.accountId, accountId), dueCondition), now);
       await adjustStorageUsed(tx, accountId, -freedBytes);
     }),
   );
 }
 
-/** @returns the bytes that became free. */
+/** @returns the freed bytes. */
 async function deleteStages(tx: Tx, accountId: string, condition: SQL | undefined, now: Date): Promise<number> {
   let freedBytes = 0;
   for (const { id } of await tx.delete(stages).where(condition).returning({ id: stages.id }))
-    freedBytes += await deleteStagedRows(tx, accountId, isOfStage(accountId, id), now);
+    freedBytes += await deleteStagedRows(tx, accountId, whereStage(accountId, id), now);
   return freedBytes;
 }
 
-/** Their objects go after the commit. @returns the bytes that became free. */
+/** Objects are deleted after the commit. @returns the freed bytes */
 async function deleteStagedRows(tx: Tx, accountId: string, condition: SQL | undefined, now: Date): Promise<number> {
   const objectRows = await tx
     .select({ objectKey: stagedRows.objectKey })
@@ -387,15 +361,11 @@ async function deleteStagedRows(tx: Tx, accountId: string, condition: SQL | unde
   return deletedRows.reduce((sum, row) => sum + Number(row.bytes), 0);
 }
 
-const isOfStage = (accountId: string, stageId: string): SQL | undefined =>
+const whereStage = (accountId: string, stageId: string): SQL | undefined =>
   and(eq(stagedRows.accountId, accountId), eq(stagedRows.stageId, stageId));
-const isStagedRow = (accountId: string, stageId: string, { secret_db_id: id, version }: RowKey): SQL | undefined =>
-  and(isOfStage(accountId, stageId), eq(stagedRows.secretId, id), eq(stagedRows.version, version));
+const whereStagedRow = (accountId: string, stageId: string, { secret_db_id: id, version }: RowKey): SQL | undefined =>
+  and(whereStage(accountId, stageId), eq(stagedRows.secretId, id), eq(stagedRows.version, version));
 
 function areDigestsEqual(left: Buffer | null, right: Buffer | null): boolean {
   return left === null || right === null ? left === right : left.equals(right);
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash("sha256").update(bytes).digest();
 }

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { z } from "zod";
 
 /**
- * What counts name: what the signed documents name, and `other` for whatever else somebody sends.
+ * Resolves labels of measurements to names in the signed documents, and everything else to `other`.
  */
 export interface KnownReleases {
-  /** Names under which something of this remote and release is counted. */
-  readonly labelsOf: (key: {
+  /** Labels for a remote and release. */
+  readonly resolveLabels: (key: {
     readonly remote: string;
     readonly release: string;
     readonly route?: string;
@@ -18,7 +18,7 @@ export interface KnownReleases {
 export interface MeasurementLabels {
   readonly remote: string;
   readonly release: string;
-  /** Empty where none was asked for. */
+  /** Empty if none was given. */
   readonly route: string;
 }
 
@@ -28,13 +28,14 @@ interface KnownRelease {
 }
 
 const otherLabel = "other";
-/** All screens of the host are one. */
+/** All screens of the host count as one. */
 const hostRoute = "host";
 /**
- * What is not known may have been signed since; documents are read again for it, at most so often.
+ * Least time between two readings of the documents. An unknown release causes one, since it may be
+ * in a newer document.
  */
 const minReadIntervalMilliseconds = 5_000;
-/** Releases that a process remembers; a page may still run one that no document names any more. */
+/** Cached per process, since a page may still run a release that no document names any more. */
 const maxReleases = 1_000;
 
 const SignedDocument = z.object({ payload: z.string() });
@@ -45,8 +46,8 @@ const ReleaseRecord = z.object({
 });
 
 /**
- * @param folder of the documents, which the gateway serves; whoever can write there decides what
- *   code runs, so they are not verified here
+ * @param folder of the documents that the gateway serves. They are not verified: anyone who can
+ *   write there decides what code runs.
  */
 export function createKnownReleases(folder: string | undefined, hostVersion: string, now: () => Date): KnownReleases {
   const releases = new Map<string, KnownRelease>();
@@ -57,7 +58,7 @@ export function createKnownReleases(folder: string | undefined, hostVersion: str
     if (folder === undefined) return;
     for (const name of await readdir(folder).catch(() => [])) {
       if (!name.endsWith(".json")) continue;
-      // One that cannot be read is for the host to refuse: the others count.
+      // Skips unreadable documents: the host refuses them.
       for (const { release, manifest } of await readRecords(join(folder, name)).catch(() => [])) {
         if (releases.has(release) || releases.size < maxReleases)
           releases.set(release, { remote: manifest.name, routes: new Set(manifest.routes.map(({ path }) => path)) });
@@ -66,7 +67,7 @@ export function createKnownReleases(folder: string | undefined, hostVersion: str
   };
 
   return {
-    async labelsOf({ remote, release, route }) {
+    async resolveLabels({ remote, release, route }) {
       if (remote === "host")
         return {
           remote,

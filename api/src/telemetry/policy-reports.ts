@@ -1,15 +1,12 @@
 import { z } from "zod";
 
 import type { KnownReleases } from "./known-releases.ts";
-import type { Measurement } from "./sums.ts";
+import type { Measurement } from "./measurements.ts";
 
-/** Of one call; browsers send a few at a time. */
+/** Per call; browsers send a few at a time. */
 const maxReports = 20;
 
-/**
- * Directives of the portal's own pages (the gateway's headers), as Content Security Policy 3 names
- * the effective one.
- */
+/** Directives of the gateway's headers, as Content Security Policy 3 names the effective one. */
 const knownDirectives: readonly string[] = [
   ...[
     "default-src",
@@ -29,7 +26,7 @@ const knownDirectives: readonly string[] = [
 ];
 
 const optionalText = z.string().catch("");
-/** Of the Reporting API (`report-to`), and the older form (`report-uri`). */
+/** Of the Reporting API (`report-to`); the older format (`report-uri`) is below. */
 const Report = z.object({
   type: z.literal("csp-violation"),
   body: z.object({ effectiveDirective: optionalText, sourceFile: optionalText, blockedURL: optionalText }),
@@ -45,10 +42,10 @@ const LegacyReport = z.object({
 
 export const PolicyReports = z.union([z.array(z.unknown()), z.object({ "csp-report": z.unknown() })]);
 
-/** A file of a release, by its path; the release is named as the remote. */
+/** Path of a release's file, with remote and release. */
 const releasePathPattern = /^https?:\/\/[^/]+\/r\/([a-z0-9]+)\/([a-z0-9.-]+)\//;
 
-/** What is counted of reports: the directive and whose code it was. No address of them is kept. */
+/** Counts the directive and whose code violated it. Addresses are not stored. */
 export async function measureViolations(
   reports: z.infer<typeof PolicyReports>,
   {
@@ -63,11 +60,11 @@ export async function measureViolations(
   return Promise.all(
     violations
       .filter((violation) => violation !== null)
-      .map(async ({ directive, addresses }) => {
+      .map(async ({ directive, urls }) => {
         const [, remote, release] =
-          addresses.map((address) => releasePathPattern.exec(address)).find((match) => match !== null) ?? [];
-        const isHost = addresses.some((address) => address.startsWith(`${origin}/`));
-        const labels = await knownReleases.labelsOf(
+          urls.map((url) => releasePathPattern.exec(url)).find((match) => match !== null) ?? [];
+        const isHost = urls.some((url) => url.startsWith(`${origin}/`));
+        const labels = await knownReleases.resolveLabels(
           remote === undefined || release === undefined
             ? isHost
               ? { remote: "host", release: hostVersion }
@@ -81,15 +78,15 @@ export async function measureViolations(
 
 interface Violation {
   readonly directive: string;
-  /** Of the code that did it, then of what was refused. */
-  readonly addresses: readonly string[];
+  /** Of the violating code, then of the blocked resource. */
+  readonly urls: readonly string[];
 }
 
 function parseViolation(report: unknown): Violation | null {
   const parsed = Report.safeParse(report);
   if (!parsed.success) return null;
   const { effectiveDirective, sourceFile, blockedURL } = parsed.data.body;
-  return { directive: effectiveDirective, addresses: [sourceFile, blockedURL] };
+  return { directive: effectiveDirective, urls: [sourceFile, blockedURL] };
 }
 
 function parseLegacyViolation(report: unknown): Violation | null {
@@ -101,5 +98,5 @@ function parseLegacyViolation(report: unknown): Violation | null {
     "source-file": source,
     "blocked-uri": blocked,
   } = parsed.data["csp-report"];
-  return { directive: effective === "" ? (violated.split(" ")[0] ?? "") : effective, addresses: [source, blocked] };
+  return { directive: effective === "" ? (violated.split(" ")[0] ?? "") : effective, urls: [source, blocked] };
 }

@@ -1,4 +1,4 @@
-import { telemetryBucketBounds } from "@relicario/shared/api";
+import { maxTelemetryEvents, telemetryBucketBounds } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { Counter, Histogram } from "prom-client";
 
@@ -8,11 +8,14 @@ import type { Services } from "../services/services.ts";
 import { createKnownReleases } from "./known-releases.ts";
 import { measureViolations } from "./policy-reports.ts";
 import { telemetrySchemas } from "./schema.ts";
-import { addMeasurements, readSums, type Measurement } from "./sums.ts";
+import { addMeasurements, readSums, type Measurement } from "./measurements.ts";
 
 /** Each report repeats the whole policy. */
 const maxReportBytes = 64 * 1024;
 const reportMediaTypes = ["application/reports+json", "application/csp-report"];
+
+/** As many events and vitals as one call takes, with the longest names. */
+const maxTelemetryBodyBytes = 1_024 * maxTelemetryEvents;
 
 export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, now } = services;
@@ -20,15 +23,15 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
   const labelNames = ["remote", "release", "phase", "code"] as const;
   const measurementCounter = new Counter({
     name: "relicario_pages_total",
-    help: "Loads of remotes, web vitals and violations of the policy that pages told",
+    help: "Loads of remotes, web vitals and CSP violations that pages reported",
     labelNames,
     registers: [services.metrics],
   });
-  const durations = new Histogram({
-    name: "relicario_pages_milliseconds",
-    help: "How long it took; CLS in thousandths",
+  const durationHistogram = new Histogram({
+    name: "relicario_pages_seconds",
+    help: "Durations and web vitals; CLS without unit",
     labelNames,
-    buckets: [...telemetryBucketBounds],
+    buckets: telemetryBucketBounds.map((milliseconds) => milliseconds / 1_000),
     registers: [services.metrics],
   });
 
@@ -36,23 +39,27 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
     if (entries.length === 0 || !(await limiter.tryConsume(rateLimitRules.telemetryGlobal, {}))) return;
     for (const { remote, release, phase, code, value } of entries) {
       measurementCounter.inc({ remote, release, phase, code });
-      if (value !== undefined) durations.observe({ remote, release, phase, code }, value);
+      if (value !== undefined) durationHistogram.observe({ remote, release, phase, code }, value / 1_000);
     }
     await addMeasurements(db, entries, now());
   };
 
   app.post(
     "/telemetry",
-    { schema: telemetrySchemas.send, config: { access: "public", rates: [rateLimitRules.telemetry] } },
+    {
+      schema: telemetrySchemas.send,
+      bodyLimit: maxTelemetryBodyBytes,
+      config: { access: "public", rateLimits: [rateLimitRules.telemetry] },
+    },
     async ({ body: { events, vitals } }, reply) => {
       const loadMeasurements = events.map(async ({ remote, release, phase, duration_ms: value, code = "" }) => ({
-        ...(await knownReleases.labelsOf({ remote, release })),
+        ...(await knownReleases.resolveLabels({ remote, release })),
         phase,
         code,
         value,
       }));
       const vitalMeasurements = vitals.map(async ({ remote, release, route, metric, value }) => ({
-        ...(await knownReleases.labelsOf({ remote, release, route })),
+        ...(await knownReleases.resolveLabels({ remote, release, route })),
         phase: metric,
         code: "",
         value,
@@ -64,7 +71,7 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
 
   app.get("/telemetry", { schema: telemetrySchemas.sums, config: { access: "public" } }, (request) => {
     requireMetricsToken(request, env.METRICS_TOKEN);
-    return readSums(db, now());
+    return readSums(db, request.query, now());
   });
 
   const parseJson = app.getDefaultJsonParser("error", "error");
@@ -76,9 +83,9 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
   app.post(
     "/reports/csp",
     {
-      schema: telemetrySchemas.policy,
+      schema: telemetrySchemas.reportViolations,
       bodyLimit: maxReportBytes,
-      config: { access: "public", rates: [rateLimitRules.policyReport] },
+      config: { access: "public", rateLimits: [rateLimitRules.policyReport] },
     },
     async ({ body }, reply) => {
       await recordMeasurements(

@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await service.app.services.db.delete(measurements);
-  clock = new Date(clock.getTime() + 60_000); // rates begin anew
+  clock = new Date(clock.getTime() + 60_000); // into the next rate limit window
 });
 
 const loadEvent = { remote: "secrets", release, phase: "load", duration_ms: 120 };
@@ -61,7 +61,7 @@ const buildClassCounts = (...bucketIndexes: readonly number[]): number[] =>
   );
 
 describe("POST /telemetry", () => {
-  it("adds loads, failures and web vitals to the sums of the day, and keeps no row of a call", async () => {
+  it("adds loads, failures and web vitals to the day's sums, and stores no row per call", async () => {
     for (let calls = 0; calls < 2; calls++) {
       expect(
         (
@@ -105,10 +105,15 @@ describe("POST /telemetry", () => {
         `remote="secrets",release="${release}",phase="load",code="remote_timed_out"`,
       ),
     ).toBe(2);
-    expect(service.log()).not.toContain("127.0.0.1");
+    expect(service.readLog()).not.toContain("127.0.0.1");
   });
 
-  it("counts what no signed document names as other: names that somebody makes up make no rows", async () => {
+  it("shows durations in seconds", async () => {
+    const { text } = await service.call("GET", "/metrics", metricsToken);
+    expect(text).toMatch(/relicario_pages_seconds_bucket\{le="0\.1"/);
+  });
+
+  it("counts names in no signed document as other, so that invented names add no rows", async () => {
     const inventedLoads = Array.from({ length: maxTelemetryEvents }, (_, index) => ({
       ...loadEvent,
       remote: `made${String(index)}`,
@@ -149,7 +154,7 @@ describe("POST /telemetry", () => {
     ]);
   });
 
-  it("counts a release by its name as soon as a document names it", async () => {
+  it("counts a release by its name once a document has it", async () => {
     const nextRelease = "secrets-0.3.2-ba9876543210";
     const documentFile = join(folder, "sample.json");
     await sendTelemetry([{ ...loadEvent, release: nextRelease }]);
@@ -179,7 +184,7 @@ describe("POST /telemetry", () => {
     ]);
   });
 
-  it("refuses what could name somebody, and more than fits", async () => {
+  it("refuses identifying values, and too many entries", async () => {
     for (const invalidBody of [
       { ...loadEvent, message: "of alba" },
       { ...loadEvent, user_id: "1" },
@@ -217,8 +222,8 @@ describe("POST /telemetry", () => {
     expect(await rows()).toEqual([]);
   });
 
-  it("takes no large bodies, neither of pages nor of browsers", async () => {
-    expect((await sendTelemetry([{ ...loadEvent, release: "r".repeat(20_000) }])).status).toBe(413);
+  it("refuses large bodies, of pages and of browsers", async () => {
+    expect((await sendTelemetry([{ ...loadEvent, release: "r".repeat(1_024 * maxTelemetryEvents) }])).status).toBe(413);
     expect(
       (
         await sendPolicyReport(
@@ -243,7 +248,7 @@ describe("POST /telemetry", () => {
     expect(await rows()).toEqual([]);
   });
 
-  it("adds up what comes at the same time", async () => {
+  it("adds up concurrent calls", async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         sendTelemetry(
@@ -257,7 +262,7 @@ describe("POST /telemetry", () => {
     ]);
   });
 
-  it("is limited for one address; what all send above their limit is taken and not counted", async () => {
+  it("is limited per IP address; beyond the global limit calls are accepted but not counted", async () => {
     const statuses: number[] = [];
     for (let calls = 0; calls < 125; calls++) statuses.push((await sendTelemetry([loadEvent])).status);
     expect(statuses.filter((status) => status === 202)).toHaveLength(120);
@@ -265,7 +270,7 @@ describe("POST /telemetry", () => {
     expect((await readSums())[0]?.count).toBe(100);
   });
 
-  it("forgets sums after 30 days, and shows those of seven", async () => {
+  it("deletes sums after 30 days, and returns those of seven", async () => {
     await sendTelemetry([loadEvent]);
     const now = clock;
     try {
@@ -286,7 +291,34 @@ describe("POST /telemetry", () => {
 });
 
 describe("GET /telemetry", () => {
-  it("is for whoever shows METRICS_TOKEN, and is not there without one", async () => {
+  it("gives sums of all days in pages, each once", async () => {
+    const vital = { remote: "secrets", release, route: "/edit-secret/:secretId", metric: "LCP", value: 700 };
+    for (let day = 0; day < 2; day++) {
+      await sendTelemetry(
+        [loadEvent, { ...loadEvent, code: "remote_timed_out" }],
+        [vital, { ...vital, metric: "CLS" }],
+      );
+      clock = new Date(clock.getTime() + 86_400_000);
+    }
+    const pages: TelemetrySums[] = [];
+    for (let cursor: string | null = ""; cursor !== null; cursor = pages.at(-1)?.next_cursor ?? null) {
+      const query = `limit=3${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`;
+      pages.push(TelemetrySums.parse((await service.call("GET", `/telemetry?${query}`, metricsToken)).body));
+    }
+    expect(pages.map(({ sums }) => sums.length)).toEqual([3, 1]);
+    const sums = pages.flatMap((page) => page.sums);
+    expect(sums).toEqual(await readSums());
+    expect(sums.map(({ phase, code, count }) => [phase, code, count]).toSorted()).toEqual([
+      ["CLS", "", 2],
+      ["LCP", "", 2],
+      ["load", "", 2],
+      ["load", "remote_timed_out", 2],
+    ]);
+    for (const query of ["limit=0", "cursor=x", "cursor=%00,,,,"])
+      expect((await service.call("GET", `/telemetry?${query}`, metricsToken)).status).toBe(422);
+  });
+
+  it("needs METRICS_TOKEN, and is missing when none is configured", async () => {
     expect((await service.call("GET", "/telemetry", null)).status).toBe(401);
     expect((await service.call("GET", "/telemetry", "x".repeat(32))).status).toBe(401);
     const serviceWithoutToken = await startService();
@@ -305,7 +337,7 @@ describe("POST /reports/csp", () => {
     body: { documentURL: `${origin}/edit-secret/1?q=2`, ...body },
   });
 
-  it("counts both forms of a report by the remote whose code it was and the directive, and keeps no address", async () => {
+  it("counts both report formats by remote and directive, and stores no address", async () => {
     const remoteViolation = {
       effectiveDirective: "connect-src",
       sourceFile: `${origin}/r/secrets/${release}/913.js?a=1`,
@@ -344,7 +376,7 @@ describe("POST /reports/csp", () => {
     expect(JSON.stringify(await rows())).not.toMatch(/example|alba|edit-secret|#key|Somebody/);
   });
 
-  it("counts what it does not know as other, a few of one call, and so many calls of one address", async () => {
+  it("counts unknown directives as other, a few per call, and limits calls per IP address", async () => {
     const unknownReports = Array.from({ length: 60 }, (_, index) =>
       buildViolation({
         effectiveDirective: `made-${String(index)}`,
@@ -354,9 +386,9 @@ describe("POST /reports/csp", () => {
     expect((await sendPolicyReport(unknownReports, "application/reports+json")).status).toBe(204);
     expect((await rows()).map(({ remote, code, count }) => [remote, code, count])).toEqual([["other", "other", 20]]);
     expect((await sendPolicyReport("nothing", "application/csp-report")).status).toBe(422);
-    const answers = [];
+    const statuses = [];
     for (let calls = 0; calls < 4; calls++)
-      answers.push((await sendPolicyReport([], "application/reports+json")).status);
-    expect(answers).toEqual([204, 204, 204, 429]);
+      statuses.push((await sendPolicyReport([], "application/reports+json")).status);
+    expect(statuses).toEqual([204, 204, 204, 429]);
   });
 });

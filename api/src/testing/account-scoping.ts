@@ -1,7 +1,4 @@
-/**
- * Tables that are placed by a key of their own (db/schema.ts): they lead to an account, or belong
- * to nobody.
- */
+/** Tables with keys of their own (db/schema.ts), which lead to accounts or belong to none. */
 export const directoryTables: readonly string[] = [
   "identities",
   "user_names",
@@ -11,11 +8,11 @@ export const directoryTables: readonly string[] = [
 ];
 
 /**
- * Tables whose rows a statement locks or writes without saying by an equality whose they are: a
- * distributed engine would have to ask every machine, and refuses row locks altogether. Empty for
- * what only reads, and for rows of directories.
+ * Tables whose rows a statement locks or writes without an equality on the account: a distributed
+ * database would have to ask every machine, and refuses such row locks. Empty for reads and for
+ * directories.
  *
- * @param text of a statement as Drizzle writes it: names in quotes, values as `$1`
+ * @param text a statement as Drizzle writes it: quoted names, values as `$1`
  */
 export function findTablesWithoutAccount(text: string): string[] {
   const insertedTables = [...text.matchAll(/\binsert into "(\w+)" \(([^)]*)\)/g)].flatMap(
@@ -31,6 +28,6 @@ export function findTablesWithoutAccount(text: string): string[] {
   return [...new Set([...insertedTables, ...unscopedTables])].filter((table) => !directoryTables.includes(table));
 }
 
-function getAccountColumn(table: string): string {
+export function getAccountColumn(table: string): string {
   return table === "accounts" ? "id" : "account_id";
 }

@@ -5,17 +5,16 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { Client } from "pg";
 
 /**
- * Somebody beside the service on its database: holds tables, and ends the service's connections as
- * an operator does.
+ * A second client of the service's database: locks tables and terminates the service's connections.
  */
 export interface FaultInjector {
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** Nobody else reads or writes the table until `release`. */
+  /** Blocks all other access to the table until `release`. */
   lockTable(table: string): Promise<void>;
   release(): Promise<void>;
-  /** Waits until so many connections of the service wait for a held table. */
+  /** Waits until this many connections wait for a locked table. */
   waitForBlocked(count: number): Promise<void>;
-  /** Ends those that wait for a table, or all of the service. @returns how many. */
+  /** Terminates connections of the service, those waiting for a table or all. @returns how many */
   terminate(target: "waiting" | "all"): Promise<number>;
   close(): Promise<void>;
 }
@@ -25,7 +24,7 @@ const blockedConnections = `${otherConnections} and wait_event_type = 'Lock'`;
 
 export async function openFaultInjector(url: string): Promise<FaultInjector> {
   const client = new Client({ connectionString: url });
-  client.on("error", () => undefined); // the database is dropped under it when a test fails
+  client.on("error", () => undefined); // a failing test drops the database first
   await client.connect();
   const query: FaultInjector["query"] = async (text) => (await client.query<Record<string, unknown>>(text)).rows;
   return {
@@ -53,11 +52,11 @@ export async function openFaultInjector(url: string): Promise<FaultInjector> {
 }
 
 /**
- * A way to the real database that can stop forwarding, as a cut network or a stopped server does:
- * nothing is closed.
+ * A proxy to the real database that can stop forwarding without closing anything, like a cut
+ * network or a stopped server.
  */
 export interface DatabaseProxy {
-  /** The database's address by way of the proxy. */
+  /** The database's address through the proxy. */
   readonly url: string;
   stall(): void;
   resume(): void;
@@ -65,24 +64,55 @@ export interface DatabaseProxy {
 }
 
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
   let isStalled = false;
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
+  const proxy = await startProxy(url, (client, upstream) => {
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      sockets.add(from);
       from.on("data", (chunk) => to.write(chunk));
-      from.on("error", () => undefined); // "close" follows
-      from.on("close", () => {
-        sockets.delete(from);
-        to.destroy();
-      });
       if (isStalled) from.pause();
     }
+  });
+  return {
+    url: proxy.url,
+    stall() {
+      isStalled = true;
+      for (const socket of proxy.sockets) socket.pause();
+    },
+    resume() {
+      isStalled = false;
+      for (const socket of proxy.sockets) socket.resume();
+    },
+    close: proxy.close,
+  };
+}
+
+interface Proxy {
+  /** The database's address through the proxy. */
+  readonly url: string;
+  readonly sockets: ReadonlySet<Socket>;
+  readonly close: () => Promise<void>;
+}
+
+/** @param forward passes on the bytes of a new connection, both ways */
+export async function startProxy(url: string, forward: (client: Socket, upstream: Socket) => void): Promise<Proxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => undefined); // "close" follows
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    forward(client, upstream);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -91,15 +121,8 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   proxyUrl.host = `127.0.0.1:${String(address === null || typeof address === "string" ? "" : address.port)}`;
   return {
     url: proxyUrl.href,
-    stall() {
-      isStalled = true;
-      for (const socket of sockets) socket.pause();
-    },
-    resume() {
-      isStalled = false;
-      for (const socket of sockets) socket.resume();
-    },
-    async close() {
+    sockets,
+    close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
       await yieldToEventLoop();

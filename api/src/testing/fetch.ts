@@ -1,9 +1,6 @@
 import type { App } from "../app.ts";
 
-/**
- * `fetch` on a service in this process, without a socket. Takes any origin, and the service's paths
- * behind it.
- */
+/** `fetch` on a service in this process, without a socket. Accepts any origin. */
 export function createFetch({ http }: Pick<App, "http">): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -30,6 +27,6 @@ const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 function requireMethod(name: string): (typeof methods)[number] {
   const method = methods.find((candidate) => candidate === name);
-  if (method === undefined) throw new TypeError(`${name} is no method of the service`);
+  if (method === undefined) throw new TypeError(`${name} is not a method that the service has`);
   return method;
 }

@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
+import { openObjectStore } from "@relicario/tooling/objects";
+import { startBuckets } from "@relicario/tooling/objects/testing";
 import { Client } from "pg";
 
 import { startIssuer } from "./issuer.ts";
@@ -12,26 +14,27 @@ import { getOutboxFolder, createServiceDatabase, createServiceVariables } from "
 
 export interface RunningService {
   readonly child: ChildProcess;
-  readonly address: string;
-  /** Everything on standard output so far. */
+  readonly url: string;
+  /** Standard output so far. */
   readonly output: () => string;
   readonly exited: Promise<unknown[]>;
 }
 
 /**
- * The real process on a database and a folder of its own, as the start command starts it, as often
- * as one likes.
+ * The real process with its own database and objects, as the start command runs it; can be started
+ * repeatedly. Objects are files, or with `RELICARIO_TEST_S3` in a bucket.
  */
 export interface ServiceProcess {
   readonly variables: Record<string, string>;
   readonly objectsFolder: string;
-  start(): Promise<RunningService>;
+  /** @param program this release's by default */
+  start(program?: string): Promise<RunningService>;
   signIn(address: string, subject: string): Promise<string>;
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** Keys that a row knows: of versions, of parts, of what is orphaned. */
-  knownKeys(): Promise<string[]>;
-  /** Files whose key no row knows. */
-  strayFiles(): Promise<string[]>;
+  /** Object keys of all rows: versions, parts, orphans. */
+  readKnownKeys(): Promise<string[]>;
+  /** Keys of objects, also unfinished ones, without such a row. */
+  findStrayObjects(): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +42,13 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
   const issuer = await startIssuer();
   const database = await createServiceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-main-"));
-  const variables = await createServiceVariables(issuer.issuer, database.url, objectsFolder);
+  const buckets = process.env["RELICARIO_TEST_S3"] === undefined ? null : await startBuckets();
+  const objectsUrl = (await buckets?.createAddress()) ?? objectsFolder;
+  const variables = {
+    ...(await createServiceVariables(issuer.issuer, database.serviceUrl, objectsFolder)),
+    DATABASE_MIGRATION_URL: database.url,
+    OBJECTS_URL: objectsUrl,
+  };
   const children = new Set<ChildProcess>();
 
   const query = async (text: string): Promise<Record<string, unknown>[]> => {
@@ -62,22 +71,17 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
     variables,
     objectsFolder,
     query,
-    knownKeys: readKnownKeys,
-    async strayFiles() {
+    readKnownKeys,
+    async findStrayObjects() {
       const knownKeySet = new Set(await readKnownKeys());
-      const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) =>
-        entry.isFile(),
-      );
-      const keys = files.map((entry) =>
-        join(entry.parentPath, entry.name)
-          .slice(objectsFolder.length + 1)
-          .replace(/\.[0-9a-f]{12}\.tmp$/, ""),
-      );
-      return keys.filter((key) => !knownKeySet.has(key));
+      const strayKeys: string[] = [];
+      for await (const key of (await openObjectStore(objectsUrl)).list())
+        if (!knownKeySet.has(key)) strayKeys.push(key);
+      return strayKeys;
     },
-    async start() {
-      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], {
-        env: { PATH: process.env["PATH"], ...compileCacheEnvironment, ...variables },
+    async start(program = join(__dirname, "../main.ts")) {
+      const child = spawn(process.execPath, [program], {
+        env: { ...pickCredentials(process.env), ...compileCacheEnvironment, ...variables },
         stdio: ["ignore", "pipe", "pipe"],
       });
       children.add(child);
@@ -97,13 +101,13 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
           reject(new Error(`it ended: ${errorOutput}`));
         });
       });
-      return { child, address: `http://127.0.0.1:${String(port)}`, output: () => output, exited };
+      return { child, url: `http://127.0.0.1:${String(port)}`, output: () => output, exited };
     },
     async signIn(address, subject) {
       const response = await fetch(`${address}/auth/token?app_vendor_id=relicario`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ token: await issuer.accessToken(subject) }),
+        body: JSON.stringify({ token: await issuer.createAccessToken(subject) }),
       });
       const { token } = (await response.json()) as { token: string };
       return token;
@@ -115,8 +119,15 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
       }
       await database.drop();
       await issuer.stop();
+      await buckets?.stop();
       for (const folder of [objectsFolder, getOutboxFolder(objectsFolder)])
         await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+const pickCredentials = ({ PATH, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  PATH,
+  AWS_ACCESS_KEY_ID,
+  AWS_SECRET_ACCESS_KEY,
+});

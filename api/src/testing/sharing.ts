@@ -20,6 +20,7 @@ import {
   type Person,
   type BuiltSecret,
   type Signer,
+  signTicket,
 } from "./person.ts";
 import type { TestResponse, CallOptions, Method, TestService } from "./service.ts";
 import { encodeForm, sha256B64u, type EncodedForm } from "./upload.ts";
@@ -28,7 +29,7 @@ export const createPublicId = (): string => randomBytes(16).toString("base64url"
 const createRandomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
 const digestB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 
-/** A change that carries the document of shares, or of requests, as the device makes one. */
+/** A change with the document of shares or requests, as a device makes it. */
 export function buildChangeWithDocument(
   person: Signer,
   document: "shares" | "requests",
@@ -43,7 +44,7 @@ export function buildChangeWithDocument(
 export const formatDaysFromNow = (days: number, from = new Date()): string =>
   new Date(from.getTime() + days * 86_400_000).toISOString();
 
-/** What whoever has a link can prove with it. */
+/** The proofs of a link's holder. */
 export interface LinkCredentials {
   readonly shareId: string;
   readonly linkAuth: string;
@@ -54,7 +55,7 @@ export interface BuiltShare extends LinkCredentials {
   readonly body: CreateShareBody;
 }
 
-/** A whole `POST /share`. A `recipient` makes it a person's. */
+/** A body of `POST /share`; with `recipient` for a person. */
 export function buildShare(
   person: Signer,
   secretId: string,
@@ -67,9 +68,11 @@ export function buildShare(
   const audience = overrides.recipient === undefined ? "public" : "person";
   const digests =
     audience === "person" ? {} : { link_auth_sha256: digestB64u(linkAuth), pass_auth_sha256: digestB64u(passAuth) };
+  const { version = 1, ticket = createRandomB64u(2_000) } = overrides;
   const body: CreateShareBody = {
-    ...{ share_id: shareId, secret_db_id: secretId, version: 1, audience, ticket: createRandomB64u(2_000), ...digests },
+    ...{ share_id: shareId, secret_db_id: secretId, version, audience, ticket, ...digests },
     ...{
+      ticket_sig: signTicket(person, { secretId, version, ticket, shareId: overrides.share_id ?? shareId }),
       password: false,
       expires_at: formatDaysFromNow(7),
       keyring: buildChangeWithDocument(person, "shares", change),
@@ -89,7 +92,7 @@ export const buildOpening = (
   claim_id: claimId,
 });
 
-/** `POST /requests`, with what the link of it proves. */
+/** A body of `POST /requests`, with the proof of its link. */
 export function buildRequest(
   person: Signer,
   overrides: Partial<CreateRequestBody> = {},
@@ -108,10 +111,10 @@ export function buildRequest(
   return { body, requestId, linkAuth };
 }
 
-/** Somebody's calls on this service, with their session or without. */
+/** Calls on this service. */
 export type ServiceCalls = Pick<TestService, "call">;
 
-/** @throws Error when the call is not answered 200 */
+/** @throws Error for a response other than 200 */
 export async function callOk(
   { call }: ServiceCalls,
   method: Method,
@@ -148,7 +151,7 @@ export async function createShare(
   return share;
 }
 
-/** Somebody new with a secret that is shared. */
+/** A new person with a shared secret. */
 export async function createSharedSecret(
   service: TestService,
   overrides: Parameters<typeof buildShare>[2] = {},
@@ -195,13 +198,13 @@ export interface StartedAnswer {
   readonly token: string;
   readonly content: Buffer;
   readonly partSize: number;
-  readonly finish: FinishAnswerFields;
+  readonly finishBody: FinishAnswerFields;
   readonly headers: Readonly<Record<string, string>>;
-  part(number: number): Promise<EncodedForm>;
+  buildPartForm(number: number): Promise<EncodedForm>;
 }
 type FinishAnswerFields = z.infer<typeof FinishAnswerBody>;
 
-/** An answer of somebody without an account, begun. */
+/** Starts an answer of an anonymous sender. */
 export async function startAnswer(
   calls: ServiceCalls,
   { requestId, linkAuth }: { requestId: string; linkAuth: string },
@@ -215,8 +218,8 @@ export async function startAnswer(
   const headers = { [answerTokenHeader]: String(body["token"]) };
   return {
     ...{ id: String(body["answer_id"]), token: String(body["token"]), content, partSize, headers },
-    finish: { ticket: createRandomB64u(1_500), content_sha256: sha256B64u(content) },
-    async part(number) {
+    finishBody: { ticket: createRandomB64u(1_500), content_sha256: sha256B64u(content) },
+    async buildPartForm(number) {
       const data = Uint8Array.from(content.subarray((number - 1) * partSize, number * partSize));
       const form = await encodeForm(buildPartForm({ part: number, sha256: sha256B64u(data) }, new Blob([data])));
       return { ...form, headers: { ...form.headers, ...headers } };
@@ -226,13 +229,13 @@ export async function startAnswer(
 
 export async function sendParts(calls: ServiceCalls, answer: StartedAnswer): Promise<void> {
   for (let part = 1; (part - 1) * answer.partSize < answer.content.length; part++)
-    await callOk(calls, "POST", answerPath(answer.id), null, await answer.part(part));
+    await callOk(calls, "POST", answerPath(answer.id), null, await answer.buildPartForm(part));
 }
 
 export const finishAnswer = (
   { call }: ServiceCalls,
   answer: StartedAnswer,
-  body: unknown = answer.finish,
+  body: unknown = answer.finishBody,
 ): Promise<TestResponse> => call("PUT", answerPath(answer.id), null, { body, headers: answer.headers });
 
 export async function answerRequest(

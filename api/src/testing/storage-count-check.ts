@@ -1,4 +1,10 @@
-import { uploadPath, StartUploadResponse, type Json, type KeyringChange } from "@relicario/shared/api";
+import {
+  endedRowRetentionDays,
+  uploadPath,
+  StartUploadResponse,
+  type Json,
+  type KeyringChange,
+} from "@relicario/shared/api";
 import fc from "fast-check";
 import { v7 as uuidv7 } from "uuid";
 
@@ -10,13 +16,13 @@ import {
   buildSecret,
   buildSlot,
   confirmChange,
+  signTicket,
   type Person,
 } from "./person.ts";
 import { startService, type TestResponse, type Method, type TestService } from "./service.ts";
 import {
   startAnswer,
   buildChangeWithDocument,
-  deleteRequest,
   finishAnswer,
   formatDaysFromNow,
   createRequest,
@@ -35,12 +41,18 @@ const requireSuccess = async (response: Promise<TestResponse>): Promise<TestResp
   return response;
 };
 
-/** A device that does what it is told where there is something to do it to. */
+/** What a sweep deletes some time after `expiresAt`. */
+interface ExpiringRow {
+  readonly path: string;
+  readonly expiresAt: string;
+}
+
+/** A device that runs random operations where possible. */
 class Device {
   readonly person: Person;
   #secrets: { id: string; version: number; trashed: boolean }[] = [];
-  readonly #shares: { readonly shareId: string; readonly secretId: string }[] = [];
-  readonly #requests: { readonly requestId: string; readonly linkAuth: string }[] = [];
+  readonly #shares: (ExpiringRow & { readonly secretId: string })[] = [];
+  readonly #requests: (ExpiringRow & { readonly requestId: string; readonly linkAuth: string })[] = [];
   #openerCount = 0;
   #recoveryCodeId: string | null = null;
 
@@ -50,6 +62,21 @@ class Device {
 
   #call(method: Method, path: string, body?: unknown): Promise<TestResponse> {
     return requireSuccess(service.call(method, path, this.person.token, body === undefined ? {} : { body }));
+  }
+
+  /** @returns false for a change after the end, and for a row that a sweep may have deleted */
+  async #callUnlessEnded(
+    method: "PATCH" | "DELETE",
+    { path, expiresAt }: ExpiringRow,
+    body?: unknown,
+  ): Promise<boolean> {
+    const response = await service.call(method, path, this.person.token, body === undefined ? {} : { body });
+    if (response.status < 300) return true;
+    const { code } = response.body;
+    const mayBeDeleted = Date.parse(expiresAt) + endedRowRetentionDays * 86_400_000 <= clock.getTime();
+    if (!(code === "conflict" && method === "PATCH") && !(code === "not_found" && mayBeDeleted))
+      throw new Error(response.text);
+    return false;
   }
 
   async #changeKeyring(members: Readonly<Record<string, Json>>): Promise<void> {
@@ -68,7 +95,7 @@ class Device {
     secret: async (size) => {
       const { body } = buildSecret(this.person, { bytes: size + 1 });
       await this.#confirmAfterCall(this.#call("POST", "/secrets/store", body), body.keyring);
-      await this.#call("POST", "/secrets/store", body); // once more, byte for byte
+      await this.#call("POST", "/secrets/store", body); // a repetition, byte for byte
       this.#secrets.push({ id: body.secret_db_id, version: 1, trashed: false });
     },
     version: async (size) => {
@@ -78,22 +105,25 @@ class Device {
       await this.#confirmAfterCall(this.#call("POST", "/secrets/store", body), body.keyring);
       secret.version += 1;
       secret.trashed = false;
-      clock = new Date(clock.getTime() + 31 * 86_400_000); // so that versions give way
+      clock = new Date(clock.getTime() + 31 * 86_400_000); // so that versions are displaced
     },
     label: async (size) => {
       const secret = this.#secrets.find(({ trashed }) => !trashed);
       if (secret === undefined) return;
-      const ticket = size % 2 === 0 ? {} : { ticket: Buffer.alloc(size + 1).toString("base64url") };
+      const { id: secretId, version } = secret;
+      const ticket = Buffer.alloc(size + 1).toString("base64url");
+      const signedTicket =
+        size % 2 === 0 ? {} : { ticket, ticket_sig: signTicket(this.person, { secretId, version, ticket }) };
       const keyring = buildChange(
         this.person,
         size % 3 === 0 ? { shares: this.#buildDocument("relicario-shares") } : {},
       );
       await this.#confirmAfterCall(
         this.#call("POST", "/secrets/store", {
-          secret_db_id: secret.id,
-          base_version: secret.version,
-          label: buildLabel(this.person, secret.id, secret.version, size + 2),
-          ...ticket,
+          secret_db_id: secretId,
+          base_version: version,
+          label: buildLabel(this.person, secretId, version, size + 2),
+          ...signedTicket,
           keyring,
         }),
         keyring,
@@ -122,10 +152,11 @@ class Device {
         await this.#changeKeyring({ slots: { set: [], remove: [this.#recoveryCodeId] } });
       this.#recoveryCodeId = null;
     },
-    trash: async () => {
+    trash: async (size) => {
       const secret = this.#secrets.at(-1);
       if (secret === undefined) return;
       await this.#call("DELETE", `/secrets/store/${secret.id}`);
+      if (size % 2 === 0 && !secret.trashed) await this.#changeKeyring({ trash_confirm: [secret.id] });
       secret.trashed = true;
     },
     purge: async () => {
@@ -140,74 +171,86 @@ class Device {
         await this.#changeKeyring({ purge_versions: [{ secret_db_id: secret.id, versions: [secret.version - 1] }] });
     },
     upload: async (size) => {
-      const large = buildLargeContent({ bytes: size + 1 });
+      const largeContent = buildLargeContent({ bytes: size + 1 });
       const { upload_id: id } = StartUploadResponse.parse(
-        (await requireSuccess(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body,
+        (
+          await requireSuccess(
+            service.call("POST", "/v2/secrets/secret", this.person.token, await largeContent.buildStartForm()),
+          )
+        ).body,
       );
-      if (size % 3 === 0) return; // its time runs out
-      await requireSuccess(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
+      if (size % 3 === 0) return; // leaves it to expire
+      await requireSuccess(
+        service.call("POST", uploadPath(id), this.person.token, await largeContent.buildPartForm(1)),
+      );
       if (size % 3 === 1) {
         await this.#call("DELETE", uploadPath(id));
         return;
       }
-      const body = buildFinish(this.person, large);
+      const body = buildFinish(this.person, largeContent);
       await this.#confirmAfterCall(this.#call("PUT", uploadPath(id), body), body.keyring);
-      this.#secrets.push({ id: large.id, version: 1, trashed: false });
+      this.#secrets.push({ id: largeContent.id, version: 1, trashed: false });
     },
     share: async (size) => {
       const secret = this.#secrets.find(({ trashed }) => !trashed);
       if (secret === undefined) return;
       const helper = size % 2 === 0 ? {} : { share_helper: Buffer.alloc(454, size).toString("base64url") };
       const ticket = Buffer.alloc(size + 1).toString("base64url");
+      const expiresAt = formatDaysFromNow(7, clock);
       const { shareId } = await createShare(service, this.person, secret.id, {
         version: secret.version,
         ticket,
-        expires_at: formatDaysFromNow(7, clock),
+        expires_at: expiresAt,
         ...helper,
       });
-      this.#shares.push({ shareId, secretId: secret.id });
+      this.#shares.push({ path: `/share/${shareId}`, expiresAt, secretId: secret.id });
     },
     changeShare: async (size) => {
       const share = this.#shares.at(-1);
       const secret = this.#secrets.find(({ id }) => id === share?.secretId);
       if (share === undefined || secret === undefined) return;
       const keyring = buildChangeWithDocument(this.person, "shares");
-      const body = { version: secret.version, ticket: Buffer.alloc(size + 1).toString("base64url"), keyring };
-      const response = await service.call("PATCH", `/share/${share.shareId}`, this.person.token, { body });
-      if (response.status === 200) confirmChange(this.person, keyring); // else it is over
+      const { id: secretId, version } = secret;
+      const ticket = Buffer.alloc(size + 1).toString("base64url");
+      const shareId = share.path.slice("/share/".length);
+      const signature = signTicket(this.person, { secretId, version, ticket, shareId });
+      const body = { version, ticket, ticket_sig: signature, keyring };
+      if (await this.#callUnlessEnded("PATCH", share, body)) confirmChange(this.person, keyring);
     },
     revoke: async (size) => {
       const [share] = this.#shares.splice(size % (this.#shares.length + 1), 1);
-      if (share !== undefined) await this.#call("DELETE", `/share/${share.shareId}`);
+      if (share !== undefined) await this.#callUnlessEnded("DELETE", share);
     },
     request: async () => {
-      if (this.#secrets.length > 0 && this.#requests.length < 10)
-        this.#requests.push(await createRequest(service, this.person, { expires_at: formatDaysFromNow(7, clock) }));
+      if (this.#secrets.length === 0 || this.#requests.length >= 10) return;
+      const expiresAt = formatDaysFromNow(7, clock);
+      const { requestId, linkAuth } = await createRequest(service, this.person, { expires_at: expiresAt });
+      this.#requests.push({ path: `/requests/${requestId}`, expiresAt, requestId, linkAuth });
     },
     answer: async (size) => {
       const request = this.#requests.at(-1);
       if (request === undefined) return;
-      const answer = await startAnswer(service, request, size + 1).catch(() => null); // it is over, or was answered
-      if (answer === null || size % 3 === 0) return; // its time runs out
+      const answer = await startAnswer(service, request, size + 1).catch(() => null); // it has ended or is answered
+      if (answer === null || size % 3 === 0) return; // leaves it to expire
       await sendParts(service, answer);
       if (size % 3 === 1) await requireSuccess(finishAnswer(service, answer));
     },
     collectAnswers: async () => {
-      for (const { requestId } of this.#requests) {
+      for (const request of this.#requests) {
         const keyring = buildChangeWithDocument(this.person, "requests");
-        const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, {
-          body: { state: "collected", keyring },
-        });
-        if (status === 200) confirmChange(this.person, keyring); // else nothing came yet
+        const body = { state: "collected", keyring };
+        if (await this.#callUnlessEnded("PATCH", request, body)) confirmChange(this.person, keyring);
       }
     },
     dropRequest: async () => {
       const request = this.#requests.shift();
-      if (request !== undefined) await deleteRequest(service, this.person, request.requestId);
+      if (request === undefined) return;
+      const keyring = buildChangeWithDocument(this.person, "requests");
+      if (await this.#callUnlessEnded("DELETE", request, { keyring })) confirmChange(this.person, keyring);
     },
     passDays: async () => {
       clock = new Date(clock.getTime() + 16 * 86_400_000);
-      await service.app.sweep();
+      expect(await service.app.sweep()).toBe(true);
     },
     refusedChange: async () => {
       const { body } = buildSecret(this.person);
@@ -222,10 +265,7 @@ class Device {
   }
 }
 
-/**
- * Does so many times sixty things in any order, and compares what is counted with what is there
- * after each.
- */
+/** Runs sixty random operations per round, and compares counted and stored bytes after each. */
 export async function checkStorageCounts(rounds: number): Promise<void> {
   clock = new Date();
   const vendors = [{ vendor_id: "relicario", name: "Relicario", former_versions: 2 }];

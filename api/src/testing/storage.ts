@@ -3,17 +3,19 @@ import { sql } from "drizzle-orm";
 import type { Person } from "./person.ts";
 import type { TestService } from "./service.ts";
 
-/**
- * A query of what the tables hold of everything sealed of one account: `contents` and `records`, in
- * bytes.
- */
+/** A query for an account's sealed bytes in all tables: `contents` and `records`. */
 export function buildStorageQuery(accountId: string): string {
   const buildSum = (value: string, table: string, condition = "true"): string =>
     `(select coalesce(sum(${value}), 0) from ${table} where account_id = '${accountId}' and ${condition})::int`;
   const contents = [
     buildSum("size", "secret_versions", "dropped_at is null"),
     buildSum("size", "uploads", "published_version is null"),
-    buildSum("size", "answers"),
+    // what came of them
+    buildSum(
+      "least(answers.part_size, answers.size - (part - 1) * answers.part_size)",
+      "upload_parts join answers using (account_id)",
+      "answers.id = upload_id",
+    ),
     buildSum("size", "staged_rows"),
   ];
   const records = [
@@ -35,8 +37,7 @@ export function buildStorageQuery(accountId: string): string {
 }
 
 /**
- * Bytes of contents that this person keeps, after the service's own count of everything was found
- * to be what the tables hold.
+ * Bytes of the person's contents, after checking that the service's count equals the tables' bytes.
  */
 export async function checkStoredContents(
   { app, call }: Pick<TestService, "app" | "call">,

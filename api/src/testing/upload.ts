@@ -9,11 +9,11 @@ import {
 } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildChange, buildLabel, type Person } from "./person.ts";
+import { buildChange, buildLabel, type Person, rememberContent, signTicket } from "./person.ts";
 
 export const sha256B64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");
 
-/** A body with its content type, as a browser would send a form. */
+/** A form as a body with its content type. */
 export interface EncodedForm {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,14 +27,14 @@ export async function encodeForm(form: FormData): Promise<EncodedForm> {
   };
 }
 
-/** A sealed content cut into parts, and the calls that bring it to the service. */
+/** A sealed content in parts, and the forms that upload it. */
 export interface LargeContent {
   readonly id: string;
   readonly content: Buffer;
   readonly parts: readonly Buffer[];
-  start(fields?: Readonly<Partial<Record<keyof StartUploadFields, string>>>): Promise<EncodedForm>;
-  /** From 1. */
-  part(
+  buildStartForm(fields?: Readonly<Partial<Record<keyof StartUploadFields, string>>>): Promise<EncodedForm>;
+  /** @param number from 1 */
+  buildPartForm(
     number: number,
     overrides?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> },
   ): Promise<EncodedForm>;
@@ -53,19 +53,19 @@ export function buildLargeContent({
     id,
     content,
     parts,
-    start(fields = {}) {
+    buildStartForm(fields = {}) {
       const form = new FormData();
       const allFields = { size: String(bytes), part_size: String(partSize), secret_db_id: id, ...fields };
       for (const [name, value] of Object.entries(allFields)) form.set(name, value);
       return encodeForm(form);
     },
-    part(number, { sha256, data = Uint8Array.from(parts[number - 1] ?? []) } = {}) {
+    buildPartForm(number, { sha256, data = Uint8Array.from(parts[number - 1] ?? []) } = {}) {
       return encodeForm(buildPartForm({ part: number, sha256: sha256 ?? sha256B64u(data) }, new Blob([data])));
     },
   };
 }
 
-/** What the device of this person would send to publish it as the version after `base`. */
+/** The body that publishes it as the version after `base`. */
 export function buildFinish(
   person: Person,
   { id, content }: LargeContent,
@@ -75,9 +75,13 @@ export function buildFinish(
     ...overrides
   }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUploadBody> = {},
 ): FinishUploadBody {
+  const version = base + 1;
+  const { ticket = randomBytes(2_000).toString("base64url") } = overrides;
+  rememberContent(person, id, version, content);
   return {
-    label: buildLabel(person, id, base + 1),
-    ticket: randomBytes(2_000).toString("base64url"),
+    label: buildLabel(person, id, version),
+    ticket,
+    ticket_sig: signTicket(person, { secretId: id, version, ticket }),
     content_sha256: sha256B64u(content),
     keyring: buildChange(person, change),
     ...overrides,

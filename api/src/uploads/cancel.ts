@@ -1,15 +1,17 @@
-import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
+import { lte } from "drizzle-orm";
+
+import { lockedTransaction, withLockedAccount } from "../accounts/lock-account.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
-import { grantAccount, type AccountScope } from "../auth/actor.ts";
+import { createAccountScope, type AccountScope } from "../auth/actor.ts";
+import { uploads } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { discardObject } from "../objects/orphaned-objects.ts";
-import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
+import { forEachDue, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
-import { deleteUpload, findUpload, readExpiredUploads, type UploadRow } from "./queries.ts";
+import { deleteUpload, findUpload } from "./queries.ts";
 
 /**
- * Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and
- * goes as well.
+ * Cancels an upload and deletes its parts. A part that is being received fails and is discarded.
  */
 export async function cancelUpload(services: Services, scope: AccountScope, id: string): Promise<void> {
   const { db, objects, now } = services;
@@ -23,19 +25,16 @@ export async function cancelUpload(services: Services, scope: AccountScope, id: 
   for (const key of keys) await discardObject(db, objects, scope.accountId, key);
 }
 
-/** Uploads whose time is over, and the rows of those that were published a day ago. */
+/** Deletes expired uploads, and published ones after a day. */
 export function deleteExpiredUploads({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
-  return forEachItem<UploadRow>(
-    context,
-    (last, pageSize) => readExpiredUploads(db, now, last, pageSize),
-    ({ accountId, id }) =>
-      db.transaction(async (tx) => {
-        const { vendorId } = await lockAccount(tx, accountId);
-        const upload = await findUpload(tx, grantAccount(accountId, vendorId), id, new Date(0));
-        if (upload === null || upload.expiresAt > now) return; // a part came in between
-        if (upload.publishedVersion === null) await adjustStorageUsed(tx, accountId, -upload.size);
-        await deleteUpload(tx, accountId, id, now);
-      }),
+  const { accountId: ownerId, id: uploadId, expiresAt } = uploads;
+  return forEachDue(db, context, { accountId: ownerId, id: uploadId }, lte(expiresAt, now), ({ accountId, id }) =>
+    lockedTransaction(db, accountId, async (tx, { vendorId }) => {
+      const upload = await findUpload(tx, createAccountScope(accountId, vendorId), id, new Date(0));
+      if (upload === null || upload.expiresAt > now) return; // a part came meanwhile
+      if (upload.publishedVersion === null) await adjustStorageUsed(tx, accountId, -upload.size);
+      await deleteUpload(tx, accountId, id, now);
+    }),
   );
 }

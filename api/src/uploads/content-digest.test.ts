@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { digestInWorker } from "./content-digest.ts";
 
-describe("digestOf", () => {
-  it("is SHA-256 over all pieces, also of a few bytes and of none", async () => {
+describe("digestInWorker", () => {
+  it("is SHA-256 over all chunks, also of a few bytes and of none", async () => {
     for (const chunks of [[randomBytes(300_000), randomBytes(1), randomBytes(256 * 1024)], [Buffer.from("abc")], []]) {
       expect(await digestInWorker(Readable.from(chunks))).toEqual(
         createHash("sha256").update(Buffer.concat(chunks)).digest(),
@@ -13,7 +13,7 @@ describe("digestOf", () => {
     }
   });
 
-  it("fails with what reading fails with", async () => {
+  it("fails when reading fails", async () => {
     const failingChunks = async function* () {
       yield await Promise.resolve(Buffer.from("some"));
       throw new Error("a broken disk");
@@ -23,8 +23,8 @@ describe("digestOf", () => {
 
   it.each([
     ["fails", "throw new Error('out of memory')", "out of memory"],
-    ["ends", "process.exit(0)", "ended by itself"],
-  ])("fails when its thread %s before the first piece came", async (_case, script, message) => {
+    ["ends", "process.exit(0)", "ended early"],
+  ])("fails when its worker %s before the first chunk", async (_case, script, message) => {
     const slowChunks = async function* () {
       await pause(500);
       yield Buffer.from("some");

@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
 /**
- * SHA-256 over all chunks, computed in a thread of its own: the event loop reads and copies them,
- * half of the work where the processor has instructions for SHA-256, and far less where it has
- * none. One chunk is under way while the next is read.
+ * SHA-256 over all chunks, computed in a worker: the event loop only reads and copies them. One
+ * chunk is hashed while the next is read.
  *
  * @throws what reading the chunks throws.
  */
@@ -13,11 +12,11 @@ export async function digestInWorker(
   workerUrl = new URL("digest.worker.ts", import.meta.url),
 ): Promise<Buffer> {
   const worker = new Worker(workerUrl, { name: "digest" });
-  // It may fail while nothing was asked of it: an error that nobody hears ends the process.
+  // The worker may fail while idle; an unhandled rejection would end the process.
   const workerExited = once(worker, "exit").then((): never => {
-    throw new Error("a thread that ended by itself");
+    throw new Error("the worker ended early");
   });
-  workerExited.catch(() => undefined); // heard of at the next chunk
+  workerExited.catch(() => undefined); // the next chunk rejects with it
   const postChunk = async (chunk: Buffer | null): Promise<Uint8Array | null> => {
     worker.postMessage(chunk);
     const [reply] = await Promise.race([once(worker, "message") as Promise<[Uint8Array | null]>, workerExited]);
@@ -28,11 +27,11 @@ export async function digestInWorker(
     for await (const chunk of chunks) {
       await pendingPost;
       pendingPost = postChunk(chunk);
-      pendingPost.catch(() => undefined); // heard of at the next chunk; none comes when reading fails
+      pendingPost.catch(() => undefined); // awaited with the next chunk; not at all when reading fails
     }
     await pendingPost;
     const digest = await postChunk(null);
-    if (digest === null) throw new Error("a thread without its digest");
+    if (digest === null) throw new Error("the worker returned no digest");
     return Buffer.from(digest);
   } finally {
     await worker.terminate();

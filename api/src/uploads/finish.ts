@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { FinishUploadBody, StoreSecretResponse } from "@relicario/shared/api";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { incrementChangeCounter } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/change-counter.ts";
 import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
@@ -14,6 +14,7 @@ import { writeVersion } from "../secrets/queries.ts";
 import {
   readCallState,
   checkLabelHeader,
+  checkOwnerTicket,
   rejectConflicts,
   precheckCall,
   getNextVersion,
@@ -33,9 +34,8 @@ import {
 import { getUploadExpiry } from "./start.ts";
 
 /**
- * All parts become the next version, in one transaction with the keyring change. They are read
- * through before it, without holding anything: parts never change, so what was found stays true. A
- * change that does not fit is refused before that.
+ * Publishes all parts as the next version, in one transaction with the keyring change. Reads them
+ * first, without a lock: parts never change. An invalid change is refused before that.
  *
  * @throws Problem `not_found`, `upload_incomplete` (with `missing`), `digest_mismatch`, `conflict`
  *   when another call has published it, and those of a keyring change.
@@ -74,21 +74,12 @@ export async function finishUpload(
 
   const vendor = services.vendors.require(scope.vendorId);
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
-    const { stored, recordedAnswer } = await readCallState(tx, scope, call);
-    if (recordedAnswer !== null) return recordedAnswer;
+    const { storedKeyring, recordedResponse } = await readCallState(tx, scope, call);
+    if (recordedResponse !== null) return recordedResponse;
     const currentUpload = await findUpload(tx, scope, uploadId, context.now);
     if (currentUpload === null) throw new Problem("not_found");
     if (currentUpload.publishedVersion !== null) throw createAlreadyPublishedProblem();
     await rejectConflicts(tx, scope, upload.secretId, baseVersion);
-    const changeBytes = await applyChange(
-      tx,
-      account,
-      stored,
-      call,
-      { secretId: upload.secretId, version },
-      services,
-      context,
-    );
     const newVersion = {
       id: upload.secretId,
       version,
@@ -99,15 +90,25 @@ export async function finishUpload(
       contentSha256,
       size: upload.size,
     };
+    checkOwnerTicket(storedKeyring, keyring, rest.ticket_sig, newVersion);
+    const changeBytes = await applyChange(
+      tx,
+      account,
+      storedKeyring,
+      call,
+      { secretId: upload.secretId, version },
+      services,
+      context,
+    );
     const rowBytes = await writeVersion(services, tx, scope, newVersion, {
-      change: await incrementChangeCounter(tx, scope.accountId, {
+      changeNumber: await incrementChangeCounter(tx, scope.accountId, {
         event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
         now: context.now,
       }),
       now: context.now,
-      maxVersions: vendor.formerVersions,
+      maxFormerVersions: vendor.maxFormerVersions,
     });
-    // the content took its place when it started
+    // the content was charged at the start
     await chargeStorage(tx, vendor, account, changeBytes + rowBytes, quotaReserveBytes);
     await markPublished(tx, scope, uploadId, {
       version,
@@ -119,7 +120,7 @@ export async function finishUpload(
   });
 }
 
-/** The first answer to the call that published this upload; null while nothing has. */
+/** The first response to the publishing call; null before. */
 function findPublishedResponse(
   { secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow,
   call: ChangeCall,
@@ -141,7 +142,7 @@ export function rejectMissingParts(upload: ContentLayout, parts: readonly PartRo
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
 }
 
-/** SHA-256 over all parts in order, read once and kept: whoever waited for its turn finds it. */
+/** Computes and stores SHA-256 over all parts. Concurrent calls wait and find it stored. */
 export async function computeContentDigest(
   services: Services,
   layout: ContentLayout,

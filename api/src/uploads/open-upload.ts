@@ -1,13 +1,14 @@
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
+import { createObjectKey } from "../objects/orphaned-objects.ts";
 import { getNextVersion } from "../secrets/signed-call.ts";
 import type { Services } from "../services/services.ts";
 import { findUpload, extendUpload, type UploadRow } from "./queries.ts";
 import type { PartsTarget } from "./receive-part.ts";
 import { getUploadExpiry } from "./start.ts";
 
-/** An upload that takes parts. @throws Problem `not_found`, `conflict` once it is published. */
+/** Opens an upload for receiving parts. @throws Problem `not_found`, `conflict` once published */
 export async function openUpload({ db, now }: Services, scope: AccountScope, id: string): Promise<PartsTarget> {
   const { accountId } = scope;
   const requireOpen = async (executor: Db | Tx): Promise<UploadRow> => {
@@ -19,10 +20,10 @@ export async function openUpload({ db, now }: Services, scope: AccountScope, id:
   const { size, partSize, secretId, baseVersion } = await requireOpen(db);
   return {
     ...{ accountId, id, size, partSize },
-    objectPrefix: `${accountId}/${secretId}/${String(getNextVersion(baseVersion ?? undefined))}-`,
+    createObjectKey: () => createObjectKey(accountId, secretId, getNextVersion(baseVersion ?? undefined)),
     requireOpen: async (executor) => {
       await requireOpen(executor);
     },
-    extend: (tx) => extendUpload(tx, scope, id, getUploadExpiry(now())),
+    recordPart: (tx) => extendUpload(tx, scope, id, getUploadExpiry(now())),
   };
 }

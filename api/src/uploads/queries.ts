@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNull } from "drizzle-orm";
 
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -14,12 +14,12 @@ export function countParts({ size, partSize }: PartLayout): number {
   return Math.ceil(size / partSize);
 }
 
-/** Bytes of the part with this number, from 1: the last one has the rest. */
+/** @param part number, from 1 */
 export function getPartSize(upload: PartLayout, part: number): number {
   return part < countParts(upload) ? upload.partSize : upload.size - (part - 1) * upload.partSize;
 }
 
-/** Null for one that is not there, not the caller's, or over. */
+/** Null for an unknown, expired or another account's upload. */
 export async function findUpload(
   db: Db | Tx,
   { accountId }: AccountScope,
@@ -29,11 +29,11 @@ export async function findUpload(
   const [row] = await db
     .select()
     .from(uploads)
-    .where(and(isUpload(accountId, id), gt(uploads.expiresAt, now)));
+    .where(and(whereUpload(accountId, id), gt(uploads.expiresAt, now)));
   return row ?? null;
 }
 
-/** In order; of an upload or an answer. */
+/** Parts of an upload or an answer, in order. */
 export function readParts(db: Db | Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<PartRow[]> {
   return db
     .select()
@@ -60,7 +60,7 @@ export async function countOpenUploads(tx: Tx, { accountId }: AccountScope): Pro
 
 export async function insertUpload(tx: Tx, row: typeof uploads.$inferInsert): Promise<UploadRow> {
   const [upload] = await tx.insert(uploads).values(row).returning();
-  if (upload === undefined) throw new Error("an upload that was not kept");
+  if (upload === undefined) throw new Error("the upload was not inserted");
   return upload;
 }
 
@@ -69,17 +69,17 @@ export async function insertPart(tx: Tx, row: PartRow): Promise<void> {
 }
 
 export async function extendUpload(tx: Tx, { accountId }: AccountScope, id: string, expiresAt: Date): Promise<void> {
-  await tx.update(uploads).set({ expiresAt }).where(isUpload(accountId, id));
+  await tx.update(uploads).set({ expiresAt }).where(whereUpload(accountId, id));
 }
 
-/** The digest of all parts together was found once; parts never change, so it holds. */
+/** Stores the digest of the content; it stays valid because parts never change. */
 export async function saveContentDigest(
   db: Db,
   { accountId }: AccountScope,
   id: string,
   contentSha256: Buffer,
 ): Promise<void> {
-  await db.update(uploads).set({ contentSha256 }).where(isUpload(accountId, id));
+  await db.update(uploads).set({ contentSha256 }).where(whereUpload(accountId, id));
 }
 
 export interface PublishedUpload {
@@ -89,7 +89,10 @@ export interface PublishedUpload {
   readonly expiresAt: Date;
 }
 
-/** Its parts belong to the version now; the row stays for the answer to the same call once more. */
+/**
+ * Marks an upload as published. Its parts are deleted, since the version refers to their objects;
+ * the row stays, so that a repeated call gets its response.
+ */
 export async function markPublished(
   tx: Tx,
   { accountId }: AccountScope,
@@ -100,18 +103,18 @@ export async function markPublished(
   await tx
     .update(uploads)
     .set({ publishedVersion: version, publishedStateRev: stateRev, publishedCallSha256: callSha256, expiresAt })
-    .where(isUpload(accountId, id));
+    .where(whereUpload(accountId, id));
 }
 
-/** Removes the upload; its objects go after the commit. @returns their keys. */
+/** Deletes an upload; objects are deleted after the commit. @returns their keys */
 export async function deleteUpload(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
-  await tx.delete(uploads).where(isUpload(accountId, id));
+  await tx.delete(uploads).where(whereUpload(accountId, id));
   return discardParts(tx, accountId, id, now);
 }
 
 /**
- * The parts of an upload or an answer that goes; their objects go after the commit. @returns their
- * keys.
+ * Deletes parts of an upload or an answer; objects are deleted after the commit. @returns their
+ * keys
  */
 export async function discardParts(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
   const keys = await deleteParts(tx, accountId, id);
@@ -119,24 +122,12 @@ export async function discardParts(tx: Tx, accountId: string, id: string, now: D
   return keys;
 }
 
-/** Those whose time is over, of any account, in the order of their key. */
-export function readExpiredUploads(db: Db, now: Date, last: UploadRow | null, pageSize: number): Promise<UploadRow[]> {
-  const isAfterLast =
-    last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
-  return db
-    .select()
-    .from(uploads)
-    .where(and(lte(uploads.expiresAt, now), isAfterLast))
-    .orderBy(uploads.accountId, uploads.id)
-    .limit(pageSize);
-}
-
 async function deleteParts(tx: Tx, accountId: string, id: string): Promise<string[]> {
-  const deleted = await tx
+  const deletedRows = await tx
     .delete(uploadParts)
     .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.uploadId, id)))
     .returning({ objectKey: uploadParts.objectKey });
-  return deleted.map(({ objectKey }) => objectKey);
+  return deletedRows.map(({ objectKey }) => objectKey);
 }
 
-const isUpload = (accountId: string, id: string) => and(eq(uploads.accountId, accountId), eq(uploads.id, id));
+const whereUpload = (accountId: string, id: string) => and(eq(uploads.accountId, accountId), eq(uploads.id, id));

@@ -1,53 +1,54 @@
-import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 
 import { PartFields, type ReceivedPart } from "@relicario/shared/api";
+import { verifyBytes, WrongBytesError } from "@relicario/tooling/objects";
 import type { FastifyRequest } from "fastify";
 
-import { withLockedAccount } from "../accounts/lock-account.ts";
+import { withLockedAccount, type AccountRow } from "../accounts/lock-account.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
+import { publishObjects, storeObjects } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services/services.ts";
 import { toFormProblem, parseFields, readForm } from "./form.ts";
 import { findPart, insertPart, countParts, getPartSize } from "./queries.ts";
 
 /*
- * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the
- * answer finished: nothing is ever copied.
+ * [Note: Parts] Each part is an object and remains one when the upload is published or the answer
+ * finished: nothing is copied.
  *
- * 1. The form's fields come first, so that number and digest are known before the first byte; a
- *    form that announces more than its part holds is refused there. Copies of one part take turns
+ * 1. The form's fields come first, so that number and digest are known before the data; a form
+ *    larger than its part is refused there. Copies of one part wait for each other
  *    (http/part-lock.ts).
- * 2. The object is reserved, then written as it arrives ([Note: Objects and rows]). A
- *    wrong size or digest is found at the last byte, before the store gives the object its name, so
- *    there is nothing to take back.
- * 3. One transaction makes it a part of the upload, or the answer. A part that is there already
- *    stays; the same bytes once more are counted and compared, and not kept.
+ * 2. The object is reserved, then written as it arrives ([Note: Objects and rows]). A wrong size or
+ *    digest fails before the store receives the last bytes: nothing is stored.
+ * 3. One transaction adds it to the upload or answer. A part that is stored already stays; its
+ *    repetition is verified and discarded.
  */
 
-/** How long a part may take to arrive: 64 MiB at 300 kbit/s. */
+/** 64 MiB at 300 kbit/s. */
 export const partTimeoutSeconds = 30 * 60;
 
-/** Boundaries, names and headers of a form around its data. */
+/** Bytes of a form around its data: boundaries, names, headers. */
 const maxFormOverheadBytes = 4 * 1024;
 
-/** What parts are received for: an upload, or an answer to a request. */
+/** What receives parts: an upload, or an answer to a request. */
 export interface PartsTarget {
   readonly accountId: string;
   readonly id: string;
   readonly size: number;
   readonly partSize: number;
-  /** What the keys of its objects begin with. */
-  readonly objectPrefix: string;
-  /** @throws Problem when no more parts are taken. */
+  readonly createObjectKey: () => string;
+  /** @throws Problem when it takes no more parts. */
   requireOpen(db: Db | Tx): Promise<void>;
-  /** A part came, so it has time again. */
-  extend(tx: Tx): Promise<void>;
+  /**
+   * Extends the expiry, and charges what was not charged at the start. @throws Problem
+   * `quota_exceeded`
+   */
+  recordPart(tx: Tx, account: AccountRow, bytes: number): Promise<void>;
 }
 
 /**
- * @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`,
+ * @throws Problem `not_found`, `conflict` for another part with this number, `digest_mismatch`,
  *   `validation_error`, …
  */
 export async function receivePart(
@@ -58,7 +59,7 @@ export async function receivePart(
   const contentLength = Number(request.headers["content-length"] ?? 0);
   if (contentLength > target.partSize + maxFormOverheadBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
-  for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: target.partSize + 1 })) {
+  for await (const item of readForm(request, { maxFields: 2, maxFiles: 1, maxFileBytes: target.partSize + 1 })) {
     if (item.type === "field") {
       fields[item.fieldname] = item.value;
       continue;
@@ -67,7 +68,9 @@ export async function receivePart(
     if (contentLength > getPartSize(target, partFields.part) + maxFormOverheadBytes)
       throw createInvalidFieldProblem("/data", "too_long");
     return services.partLock.runExclusively(`${target.id}/${String(partFields.part)}`, request.raw, () =>
-      storePart(services, target, partFields, item.file),
+      storePart(services, target, partFields, item.file).catch((error: unknown) => {
+        throw toPartProblem(error);
+      }),
     );
   }
   throw createInvalidFieldProblem("/data", "missing");
@@ -79,43 +82,34 @@ async function storePart(
   { part, sha256 }: PartFields,
   data: Readable,
 ): Promise<ReceivedPart> {
-  const { db, objects } = services;
+  const { db } = services;
   const { accountId, id } = target;
   const size = getPartSize(target, part);
   const expectedDigest = Buffer.from(sha256, "base64url");
+  const expected = { size, sha256: expectedDigest };
   const receivedPart = { part, size, sha256 };
-  const verifiedStream = Readable.from(verifyBytes(data, size, expectedDigest), { objectMode: false });
+  const bytes = Readable.from(mapReadErrors(data), { objectMode: false });
 
   if (await isPartStored(db, target, part, expectedDigest)) {
-    for await (const _ of verifiedStream); // they have to be the same bytes all the same
+    for await (const _ of verifyBytes(bytes, expected)); // a repetition must have the same bytes
     return receivedPart;
   }
-  const objectKey = `${target.objectPrefix}${randomBytes(12).toString("base64url")}`;
-  await reserveObject(db, accountId, objectKey, services.now());
-  let isStored = false;
-  try {
-    await objects.put(objectKey, verifiedStream);
-    isStored = await withLockedAccount(services, accountId, async (tx) => {
+  const objectKey = target.createObjectKey();
+  return storeObjects(services, accountId, [{ objectKey, bytes, ...expected }], services.now(), () =>
+    withLockedAccount(services, accountId, async (tx, account) => {
       await target.requireOpen(tx);
-      if (await isPartStored(tx, target, part, expectedDigest)) return false;
+      if (await isPartStored(tx, target, part, expectedDigest)) return { result: receivedPart, publishedKeys: [] };
       await insertPart(tx, { accountId, uploadId: id, part, sha256: expectedDigest, objectKey });
-      await target.extend(tx);
-      await publishObject(tx, accountId, objectKey);
-      return true;
-    });
-  } catch (error) {
-    // After a failure that is no refusal the commit may have taken place: then the object stays,
-    // and is collected if it is orphaned.
-    if (error instanceof Problem) await discardObject(db, objects, accountId, objectKey);
-    throw error;
-  }
-  if (!isStored) await discardObject(db, objects, accountId, objectKey);
-  return receivedPart;
+      await target.recordPart(tx, account, size);
+      await publishObjects(tx, accountId, [objectKey]);
+      return { result: receivedPart, publishedKeys: [objectKey] };
+    }),
+  );
 }
 
 /**
- * True when this part is there. @throws Problem `conflict` when it is there with other bytes: two
- * contents would be mixed.
+ * Whether this part is stored. @throws Problem `conflict` when it has other bytes: two contents
+ * would be mixed
  */
 async function isPartStored(
   db: Db | Tx,
@@ -129,24 +123,14 @@ async function isPartStored(
   return storedPart !== null;
 }
 
-/**
- * The bytes, passed on as they come; the end is reached only when they are those that were
- * announced.
- */
-async function* verifyBytes(data: Readable, size: number, sha256: Buffer): AsyncGenerator<Buffer> {
-  const digest = createHash("sha256");
-  let receivedBytes = 0;
-  for await (const chunk of mapReadErrors(data)) {
-    receivedBytes += chunk.length;
-    if (receivedBytes > size) throw createInvalidFieldProblem("/data", "too_long");
-    digest.update(chunk);
-    yield chunk;
-  }
-  if (receivedBytes < size) throw createInvalidFieldProblem("/data", "too_short");
-  if (!digest.digest().equals(sha256)) throw new Problem("digest_mismatch");
+function toPartProblem(error: unknown): unknown {
+  if (!(error instanceof WrongBytesError)) return error;
+  return error.reason === "other_digest"
+    ? new Problem("digest_mismatch")
+    : createInvalidFieldProblem("/data", error.reason);
 }
 
-/** A connection that was lost is no fault of the store that the bytes go to. */
+/** A lost connection is not a failure of the object store. */
 async function* mapReadErrors(data: Readable): AsyncGenerator<Buffer> {
   try {
     yield* data as AsyncIterable<Buffer>;

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { requireActor } from "../auth/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../language/language.ts";
+import { getRequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { cancelUpload } from "./cancel.ts";
 import { finishUpload } from "./finish.ts";
@@ -18,14 +18,14 @@ import { uploadSchemas } from "./schema.ts";
 import { startUpload } from "./start.ts";
 
 const uploadRoute = "/v2/secrets/secret/upload/:upload_id";
-const writeConfig = { access: "signed_in", rates: [rateLimitRules.write] } as const;
+const writeConfig = { access: "signed_in", rateLimits: [rateLimitRules.write] } as const;
 
-const validatorCompiler = validateAllButBody(uploadSchemas.part.params);
+const validatorCompiler = validateAllButBody(uploadSchemas.receivePart.params);
 
 export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
 
-  // Forms are read by the handlers: a part as it arrives, never whole.
+  // The handlers read forms: a part is streamed, never buffered.
   await app.register(multipart, { throwFileSizeLimit: false });
   app.post(
     "/v2/secrets/secret",
@@ -39,7 +39,7 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.post(
     uploadRoute,
     {
-      schema: uploadSchemas.part,
+      schema: uploadSchemas.receivePart,
       validatorCompiler,
       config: { ...writeConfig, bodyTimeoutSeconds: partTimeoutSeconds },
     },
@@ -47,7 +47,7 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
       receivePart(services, await openUpload(services, requireActor(request), request.params.upload_id), request),
   );
 
-  app.get(uploadRoute, { schema: uploadSchemas.state, config: { access: "signed_in" } }, async (request) => {
+  app.get(uploadRoute, { schema: uploadSchemas.readState, config: { access: "signed_in" } }, async (request) => {
     const scope = requireActor(request);
     const upload = await findUpload(db, scope, request.params.upload_id, now());
     if (upload === null) throw new Problem("not_found");
@@ -58,10 +58,13 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     uploadRoute,
     { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: { ...writeConfig, idempotent: true } },
     (request) =>
-      finishUpload(services, requireActor(request), request.params.upload_id, request.body, {
-        now: now(),
-        language: getPreferredLanguage(request),
-      }),
+      finishUpload(
+        services,
+        requireActor(request),
+        request.params.upload_id,
+        request.body,
+        getRequestContext(request, now()),
+      ),
   );
 
   app.delete(uploadRoute, { schema: uploadSchemas.cancel, config: writeConfig }, async (request, reply) => {

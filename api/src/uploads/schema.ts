@@ -17,19 +17,19 @@ const consumes = ["multipart/form-data"];
 
 export const uploadSchemas = {
   start: {
-    summary: "Begins an upload of a new secret, or with base_version of a new version",
+    summary: "Starts an upload of a new secret, or with base_version of a new version",
     consumes,
     body: StartUploadFields,
     response: buildResponseSchemas(StartUploadResponse),
   },
-  part: {
-    summary: "One part: the fields part and sha256, then the file data; the same one again is the same as once",
+  receivePart: {
+    summary: "One part: the fields part and sha256, then the file data; idempotent",
     consumes,
     params,
     body: PartFields.extend({ data: z.string().meta({ format: "binary" }) }),
     response: buildResponseSchemas(ReceivedPart),
   },
-  state: { summary: "Which parts are there", params, response: buildResponseSchemas(UploadState) },
+  readState: { summary: "Received parts", params, response: buildResponseSchemas(UploadState) },
   finish: {
     summary: "Publishes all parts as the next version, in one transaction with the keyring change",
     params,
@@ -37,8 +37,8 @@ export const uploadSchemas = {
     response: buildResponseSchemas(StoreSecretResponse),
   },
   cancel: {
-    summary: "Gives the upload up; its parts go at once",
+    summary: "Cancels an upload and deletes its parts",
     params,
-    response: buildResponseSchemas(z.undefined().describe("it is gone"), 204),
+    response: buildResponseSchemas(z.undefined().describe("deleted"), 204),
   },
 };

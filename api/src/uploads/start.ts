@@ -12,8 +12,8 @@ import type { Services } from "../services/services.ts";
 import { countOpenUploads, insertUpload, type UploadRow } from "./queries.ts";
 
 /**
- * Its bytes take their place in the quota at once, and former versions are counted, so that no
- * upload fails at its end for want of room.
+ * Charges the whole size at once, and checks former versions, so that no upload fails at its end
+ * for lack of quota.
  */
 export function startUpload(services: Services, scope: AccountScope, fields: StartUploadFields): Promise<UploadRow> {
   const { vendors, now } = services;
@@ -21,12 +21,12 @@ export function startUpload(services: Services, scope: AccountScope, fields: Sta
   const { size, secret_db_id: secretId, base_version: baseVersion } = fields;
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
     await rejectConflicts(tx, scope, secretId, baseVersion);
-    await findDisplacedVersions(tx, scope, secretId, vendor.formerVersions, now());
+    await findDisplacedVersions(tx, scope, secretId, vendor.maxFormerVersions, now());
     await rejectOverQuota(tx, vendor, scope, account, [size], baseVersion === undefined ? 1 : 0);
     if ((await countOpenUploads(tx, scope)) >= maxOpenUploads)
       throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
     await adjustStorageUsed(tx, scope.accountId, size);
-    const partSize = fields.part_size ?? vendor.partBytes;
+    const partSize = fields.part_size ?? vendor.defaultPartBytes;
     return insertUpload(tx, {
       accountId: scope.accountId,
       id: uuidv7(),

@@ -1,7 +1,5 @@
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { join } from "node:path";
 import { json } from "node:stream/consumers";
 
 import {
@@ -14,8 +12,10 @@ import {
   StartUploadResponse,
   UploadState,
 } from "@relicario/shared/api";
+import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import { orphanedObjects } from "../db/schema.ts";
 import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import { checkStoredContents } from "../testing/storage.ts";
@@ -41,10 +41,10 @@ const sendForm = (person: Person, path: string, form: EncodedForm): Promise<Test
 
 const startUpload = async (
   person: Person,
-  large: LargeContent,
-  fields: Parameters<LargeContent["start"]>[0] = {},
+  largeContent: LargeContent,
+  fields: Parameters<LargeContent["buildStartForm"]>[0] = {},
 ): Promise<string> => {
-  const response = await sendForm(person, "/v2/secrets/secret", await large.start(fields));
+  const response = await sendForm(person, "/v2/secrets/secret", await largeContent.buildStartForm(fields));
   if (response.status !== 200) throw new Error(response.text);
   return StartUploadResponse.parse(response.body).upload_id;
 };
@@ -52,10 +52,11 @@ const startUpload = async (
 const sendPart = async (
   person: Person,
   uploadId: string,
-  large: LargeContent,
+  largeContent: LargeContent,
   partNumber: number,
-  overrides: Parameters<LargeContent["part"]>[1] = {},
-): Promise<TestResponse> => sendForm(person, uploadPath(uploadId), await large.part(partNumber, overrides));
+  overrides: Parameters<LargeContent["buildPartForm"]>[1] = {},
+): Promise<TestResponse> =>
+  sendForm(person, uploadPath(uploadId), await largeContent.buildPartForm(partNumber, overrides));
 
 const finishUpload = (person: Person, uploadId: string, body: unknown): Promise<TestResponse> =>
   service.call("PUT", uploadPath(uploadId), person.token, { body });
@@ -63,11 +64,11 @@ const finishUpload = (person: Person, uploadId: string, body: unknown): Promise<
 const readUploadState = async (person: Person, uploadId: string): Promise<UploadState> =>
   UploadState.parse((await service.call("GET", uploadPath(uploadId), person.token)).body);
 
-/** Starts, sends all parts, publishes, and takes the answer over. */
-const uploadLarge = async (person: Person, large: LargeContent, base = 0): Promise<void> => {
-  const upload = await startUpload(person, large, base === 0 ? {} : { base_version: String(base) });
-  for (const index of large.parts.keys()) await sendPart(person, upload, large, index + 1);
-  const body = buildFinish(person, large, { base });
+/** Uploads and publishes a content, and applies the response to `person`. */
+const uploadLarge = async (person: Person, largeContent: LargeContent, base = 0): Promise<void> => {
+  const upload = await startUpload(person, largeContent, base === 0 ? {} : { base_version: String(base) });
+  for (const index of largeContent.parts.keys()) await sendPart(person, upload, largeContent, index + 1);
+  const body = buildFinish(person, largeContent, { base });
   const response = await finishUpload(person, upload, body);
   if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, body.keyring);
@@ -81,62 +82,64 @@ const download = async (person: Person, body: unknown, headers: Record<string, s
     payload: body as object,
   });
 
-const listObjects = async (person: Person): Promise<string[]> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
-    .filter((entry) => entry.isFile())
-    .map((entry) => entry.name);
+const listObjects = (person: Person): Promise<string[]> => service.listObjects(person.userId);
 
 const readContentBytes = (person: Person): Promise<number> => checkStoredContents(service, person);
 
 describe("an upload", () => {
-  it("brings the first secret together with the first keyring, its parts in any order and several at once", async () => {
+  it("stores the first secret together with the first keyring, from parts in any order and concurrently", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
-    const upload = await startUpload(person, large);
+    const largeContent = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
+    const upload = await startUpload(person, largeContent);
     expect(await readUploadState(person, upload)).toMatchObject({
-      secret_db_id: large.id,
+      secret_db_id: largeContent.id,
       base_version: null,
-      size: large.content.length,
+      size: largeContent.content.length,
       part_size: minPartBytes,
       parts: 3,
       received: [],
       published: null,
     });
 
-    const responses = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, large, number)));
+    const responses = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, largeContent, number)));
     expect(responses.map(({ status, body }) => [status, body["part"], body["size"]])).toEqual([
       [200, 3, 1_000],
       [200, 1, minPartBytes],
       [200, 2, minPartBytes],
     ]);
     expect((await readUploadState(person, upload)).received).toEqual(
-      large.parts.map((part, index) => ({ part: index + 1, size: part.length, sha256: sha256B64u(part) })),
+      largeContent.parts.map((part, index) => ({ part: index + 1, size: part.length, sha256: sha256B64u(part) })),
     );
     expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
       body: { total: 0, state_rev: 0 },
     });
 
-    const body = buildFinish(person, large);
+    const body = buildFinish(person, largeContent);
     expect(await finishUpload(person, upload, body)).toMatchObject({
       status: 200,
-      body: { secret_db_id: large.id, version: 1, state_rev: 1 },
+      body: { secret_db_id: largeContent.id, version: 1, state_rev: 1 },
     });
     const page = SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
     expect(page).toMatchObject({
       total: 1,
       state_rev: 1,
-      secrets: [{ secret_db_id: large.id, version: 1, label: body.label, size: large.content.length }],
+      secrets: [{ secret_db_id: largeContent.id, version: 1, label: body.label, size: largeContent.content.length }],
     });
     const storedContent = SecretContent.parse(
-      (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } }))
-        .body,
+      (
+        await service.call("POST", "/secrets/store/get-secret", person.token, {
+          body: { secret_db_id: largeContent.id },
+        })
+      ).body,
     );
     expect(storedContent).toMatchObject({
       content: null,
       ticket: body.ticket,
-      versions: [{ version: 1, size: large.content.length }],
+      versions: [{ version: 1, size: largeContent.content.length }],
     });
-    expect((await download(person, { secret_db_id: large.id })).rawPayload.equals(large.content)).toBe(true);
+    expect((await download(person, { secret_db_id: largeContent.id })).rawPayload.equals(largeContent.content)).toBe(
+      true,
+    );
     expect(await readUploadState(person, upload)).toMatchObject({
       received: [],
       published: { version: 1, state_rev: 1 },
@@ -146,16 +149,19 @@ describe("an upload", () => {
 
   it("may be one small part", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent({ bytes: 100 });
-    await uploadLarge(person, large);
+    const largeContent = buildLargeContent({ bytes: 100 });
+    await uploadLarge(person, largeContent);
     const storedContent = SecretContent.parse(
-      (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } }))
-        .body,
+      (
+        await service.call("POST", "/secrets/store/get-secret", person.token, {
+          body: { secret_db_id: largeContent.id },
+        })
+      ).body,
     );
-    expect(storedContent.content).toBe(large.content.toString("base64url"));
+    expect(storedContent.content).toBe(largeContent.content.toString("base64url"));
   });
 
-  it("has parts of 8 MiB where nothing else is wished", async () => {
+  it("has parts of 8 MiB by default", async () => {
     const person = await service.signIn();
     const form = new FormData();
     for (const [name, value] of Object.entries({ size: String(20 * 1024 ** 2), secret_db_id: uuidv7() }))
@@ -166,7 +172,7 @@ describe("an upload", () => {
     });
   });
 
-  it("becomes a new version, the one before stays readable by its number, large or small", async () => {
+  it("becomes a new version; the former version, large or small, stays readable by its number", async () => {
     const person = await service.signIn();
     const smallSecret = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body: smallSecret.body });
@@ -187,7 +193,7 @@ describe("an upload", () => {
     );
   });
 
-  it("keeps to what the vendor says of sizes", async () => {
+  it("uses the vendor's sizes", async () => {
     const limitedService = await startService({
       VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", content_bytes: 5_000 }]),
     });
@@ -198,7 +204,7 @@ describe("an upload", () => {
           "POST",
           "/v2/secrets/secret",
           person.token,
-          await buildLargeContent({ bytes: 5_001 }).start(),
+          await buildLargeContent({ bytes: 5_001 }).buildStartForm(),
         ),
       ).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 5_000 } });
       expect(
@@ -207,7 +213,7 @@ describe("an upload", () => {
             "POST",
             "/v2/secrets/secret",
             person.token,
-            await buildLargeContent({ bytes: 5_000 }).start(),
+            await buildLargeContent({ bytes: 5_000 }).buildStartForm(),
           )
         ).status,
       ).toBe(200);
@@ -218,42 +224,42 @@ describe("an upload", () => {
 });
 
 describe("a part", () => {
-  it("sent once more is the same as once, and is kept once", async () => {
+  it("sent again is stored once", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    const responses = await Promise.all([1, 1, 1].map((number) => sendPart(person, upload, large, number)));
-    responses.push(await sendPart(person, upload, large, 1));
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    const responses = await Promise.all([1, 1, 1].map((number) => sendPart(person, upload, largeContent, number)));
+    responses.push(await sendPart(person, upload, largeContent, 1));
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
     expect(await listObjects(person)).toHaveLength(1);
   });
 
-  it("with a wrong digest is refused and not kept", async () => {
+  it("with a wrong digest is refused and not stored", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
     const wrongDigest = { sha256: sha256B64u(Buffer.from("other")) };
-    expect(await sendPart(person, upload, large, 1, wrongDigest)).toMatchObject({
+    expect(await sendPart(person, upload, largeContent, 1, wrongDigest)).toMatchObject({
       status: 422,
       body: { code: "digest_mismatch" },
     });
     expect((await readUploadState(person, upload)).received).toEqual([]);
     expect(await listObjects(person)).toEqual([]);
-    expect((await sendPart(person, upload, large, 1)).status).toBe(200);
+    expect((await sendPart(person, upload, largeContent, 1)).status).toBe(200);
   });
 
-  it("never takes the place of another one", async () => {
+  it("never replaces another part", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    await sendPart(person, upload, large, 2);
-    expect(await sendPart(person, upload, large, 2, { data: new Uint8Array(1_000) })).toMatchObject({
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    await sendPart(person, upload, largeContent, 2);
+    expect(await sendPart(person, upload, largeContent, 2, { data: new Uint8Array(1_000) })).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });
     expect((await readUploadState(person, upload)).received).toMatchObject([
-      { part: 2, sha256: sha256B64u(large.parts[1] ?? Buffer.of()) },
+      { part: 2, sha256: sha256B64u(largeContent.parts[1] ?? Buffer.of()) },
     ]);
   });
 
@@ -263,30 +269,32 @@ describe("a part", () => {
     ["of a whole part, at the end", 2, new Uint8Array(minPartBytes), "/data", "too_long"],
     ["beyond the last", 3, new Uint8Array(10), "/part", "too_big"],
     ["with the number 0", 0, new Uint8Array(10), "/part", "too_small"],
-  ])("that is %s is refused and not kept", async (_, number, data, path, reason) => {
+  ])("that is %s is refused and not stored", async (_, number, data, path, reason) => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    const response = await sendPart(person, upload, large, number, { data });
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    const response = await sendPart(person, upload, largeContent, number, { data });
     expect(response).toMatchObject({ status: 422, body: { code: "validation_error", errors: [{ path, reason }] } });
     expect(await listObjects(person)).toEqual([]);
   });
 
   it("larger than any part is refused before it is read", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    expect(await sendPart(person, upload, large, 1, { data: new Uint8Array(minPartBytes + 100_000) })).toMatchObject({
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    expect(
+      await sendPart(person, upload, largeContent, 1, { data: new Uint8Array(minPartBytes + 100_000) }),
+    ).toMatchObject({
       status: 413,
       body: { code: "payload_too_large" },
     });
   });
 
-  it("longer than announced is refused while its data are still under way", async () => {
+  it("longer than declared is refused while its data are still being sent", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    const { headers, body } = await large.part(2, { data: new Uint8Array(1_000_000) });
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    const { headers, body } = await largeContent.buildPartForm(2, { data: new Uint8Array(1_000_000) });
     const address = new URL(await service.listen());
     const clientRequest = httpRequest({
       host: address.hostname,
@@ -295,9 +303,9 @@ describe("a part", () => {
       method: "POST",
       headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` },
     });
-    clientRequest.write(body.subarray(0, 900)); // fields, and the first of its data
-    const [answer] = (await once(clientRequest, "response")) as [IncomingMessage];
-    expect([answer.statusCode, await json(answer)]).toMatchObject([
+    clientRequest.write(body.subarray(0, 900)); // fields, and the first bytes of its data
+    const [response] = (await once(clientRequest, "response")) as [IncomingMessage];
+    expect([response.statusCode, await json(response)]).toMatchObject([
       422,
       { errors: [{ path: "/data", reason: "too_long" }] },
     ]);
@@ -305,10 +313,10 @@ describe("a part", () => {
     clientRequest.end(body.subarray(900));
   });
 
-  it("must say its number and digest before its data, and be a form", async () => {
+  it("must declare its number and digest before its data, and be a form", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
     const lateFields = new FormData();
     lateFields.set("data", new Blob(["x"]), "part");
     lateFields.set("part", "1");
@@ -324,7 +332,7 @@ describe("a part", () => {
       status: 422,
       body: { errors: [{ path: "/data", reason: "missing" }] },
     });
-    const { headers, body } = await large.part(2);
+    const { headers, body } = await largeContent.buildPartForm(2);
     expect(await sendForm(person, uploadPath(upload), { headers, body: body.subarray(0, 500) })).toMatchObject({
       status: 400,
       body: { code: "bad_request" },
@@ -336,7 +344,7 @@ describe("a part", () => {
       status: 415,
       body: { code: "unsupported_media_type" },
     });
-    const startForm = await large.start();
+    const startForm = await largeContent.buildStartForm();
     expect(
       await sendForm(person, "/v2/secrets/secret", { ...startForm, body: startForm.body.subarray(0, 200) }),
     ).toMatchObject({
@@ -346,17 +354,19 @@ describe("a part", () => {
     expect(await service.call("POST", "/v2/secrets/secret", person.token, { body: { size: 1 } })).toMatchObject({
       status: 415,
     });
-    expect(await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await large.part(1))).toMatchObject({
+    expect(
+      await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await largeContent.buildPartForm(1)),
+    ).toMatchObject({
       status: 422,
     });
     expect(await listObjects(person)).toEqual([]);
   });
 
-  it("whose connection breaks leaves nothing, and the upload goes on", async () => {
+  it("whose connection is lost leaves nothing, and the upload continues", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    const { headers, body } = await large.part(1);
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    const { headers, body } = await largeContent.buildPartForm(1);
     const address = new URL(await service.listen());
     const clientRequest = httpRequest({
       host: address.hostname,
@@ -366,14 +376,17 @@ describe("a part", () => {
       headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` },
     });
     const connectionClosed = new Promise((resolve) => clientRequest.once("close", resolve));
-    clientRequest.on("error", () => undefined); // it is broken off on purpose
+    clientRequest.on("error", () => undefined); // it is aborted on purpose
     clientRequest.write(body.subarray(0, 3_000_000));
-    while ((await listObjects(person)).length === 0); // its first bytes are in the folder
+    const { db } = service.app.services;
+    const countReserved = () => db.$count(orphanedObjects, eq(orphanedObjects.accountId, person.userId));
+    while ((await countReserved()) === 0); // its object is being written
     clientRequest.destroy();
     await connectionClosed;
-    while ((await listObjects(person)).length > 0); // and are taken out of it
+    while ((await countReserved()) > 0); // and was deleted
+    expect(await listObjects(person)).toEqual([]);
     expect((await readUploadState(person, upload)).received).toEqual([]);
-    expect((await sendPart(person, upload, large, 1)).status).toBe(200);
+    expect((await sendPart(person, upload, largeContent, 1)).status).toBe(200);
   });
 });
 
@@ -388,37 +401,41 @@ describe("starting", () => {
     ["an unknown field", { extra: "1" }],
   ])("with %s is refused", async (_, fields) => {
     const person = await service.signIn();
-    expect(await sendForm(person, "/v2/secrets/secret", await buildLargeContent().start(fields))).toMatchObject({
+    expect(
+      await sendForm(person, "/v2/secrets/secret", await buildLargeContent().buildStartForm(fields)),
+    ).toMatchObject({
       status: 422,
       body: { code: "validation_error" },
     });
   });
 
-  it("looks at conflicts at once, so that nothing is sent for nothing", async () => {
+  it("reports conflicts at once, before anything is sent", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
-    const large = buildLargeContent({ id: body.secret_db_id });
-    expect(await sendForm(person, "/v2/secrets/secret", await large.start())).toMatchObject({
+    const largeContent = buildLargeContent({ id: body.secret_db_id });
+    expect(await sendForm(person, "/v2/secrets/secret", await largeContent.buildStartForm())).toMatchObject({
       status: 409,
       body: { code: "id_taken" },
     });
-    expect(await sendForm(person, "/v2/secrets/secret", await large.start({ base_version: "2" }))).toMatchObject({
+    expect(
+      await sendForm(person, "/v2/secrets/secret", await largeContent.buildStartForm({ base_version: "2" })),
+    ).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 1 },
     });
     expect(
-      await sendForm(person, "/v2/secrets/secret", await buildLargeContent().start({ base_version: "1" })),
+      await sendForm(person, "/v2/secrets/secret", await buildLargeContent().buildStartForm({ base_version: "1" })),
     ).toMatchObject({
       status: 404,
     });
   });
 
-  it("takes its place in the quota, and gives it back when it is cancelled", async () => {
+  it("charges the quota, and cancelling refunds it", async () => {
     const person = await service.signIn(undefined, "second"); // 100,000 bytes
     const firstUpload = await startUpload(person, buildLargeContent({ bytes: 60_000 }));
     expect(
-      await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 40_001 }).start()),
+      await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 40_001 }).buildStartForm()),
     ).toMatchObject({
       status: 413,
       body: { code: "quota_exceeded" },
@@ -429,14 +446,17 @@ describe("starting", () => {
     expect((await service.call("DELETE", uploadPath(firstUpload), person.token)).status).toBe(204);
     expect(await readContentBytes(person)).toBe(0);
     expect(
-      (await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 100_000 }).start())).status,
+      (await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 100_000 }).buildStartForm()))
+        .status,
     ).toBe(200);
   });
 
-  it("is limited to a number under way", async () => {
+  it("is limited in number", async () => {
     const person = await service.signIn();
     for (let count = 0; count < maxOpenUploads; count++) await startUpload(person, buildLargeContent({ bytes: 10 }));
-    expect(await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 10 }).start())).toMatchObject({
+    expect(
+      await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 10 }).buildStartForm()),
+    ).toMatchObject({
       status: 413,
       body: { code: "quota_exceeded" },
     });
@@ -445,54 +465,54 @@ describe("starting", () => {
 
 describe("finishing", () => {
   const createCompleteUpload = async (
-    large = buildLargeContent(),
-  ): Promise<{ person: Person; large: LargeContent; upload: string }> => {
+    largeContent = buildLargeContent(),
+  ): Promise<{ person: Person; largeContent: LargeContent; upload: string }> => {
     const person = await service.signIn();
-    const upload = await startUpload(person, large);
-    for (const index of large.parts.keys()) await sendPart(person, upload, large, index + 1);
-    return { person, large, upload };
+    const upload = await startUpload(person, largeContent);
+    for (const index of largeContent.parts.keys()) await sendPart(person, upload, largeContent, index + 1);
+    return { person, largeContent, upload };
   };
 
-  it("says which parts are missing", async () => {
+  it("lists missing parts", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
-    const upload = await startUpload(person, large);
-    await sendPart(person, upload, large, 2);
-    expect(await finishUpload(person, upload, buildFinish(person, large))).toMatchObject({
+    const largeContent = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
+    const upload = await startUpload(person, largeContent);
+    await sendPart(person, upload, largeContent, 2);
+    expect(await finishUpload(person, upload, buildFinish(person, largeContent))).toMatchObject({
       status: 409,
       body: { code: "upload_incomplete", missing: [1, 3] },
     });
   });
 
-  it("looks at the digest of the whole, and can be tried again", async () => {
-    const { person, large, upload } = await createCompleteUpload();
-    const wrongFinish = buildFinish(person, large, { content_sha256: sha256B64u(Buffer.from("other")) });
+  it("verifies the digest of the whole, and can be retried", async () => {
+    const { person, largeContent, upload } = await createCompleteUpload();
+    const wrongFinish = buildFinish(person, largeContent, { content_sha256: sha256B64u(Buffer.from("other")) });
     expect(await finishUpload(person, upload, wrongFinish)).toMatchObject({
       status: 422,
       body: { code: "digest_mismatch" },
     });
-    expect((await finishUpload(person, upload, buildFinish(person, large))).status).toBe(200);
+    expect((await finishUpload(person, upload, buildFinish(person, largeContent))).status).toBe(200);
   });
 
-  it("many times at once reads the content once and answers all of them alike", async () => {
-    const { person, large, upload } = await createCompleteUpload();
+  it("many times at once reads the content once, and gives all callers the same response", async () => {
+    const { person, largeContent, upload } = await createCompleteUpload();
     const readSpy = jest.spyOn(service.app.services.objects, "read");
     try {
-      const body = buildFinish(person, large);
+      const body = buildFinish(person, largeContent);
       const responses = await Promise.all(Array.from({ length: 10 }, () => finishUpload(person, upload, body)));
       expect(new Set(responses.map(({ status, text }) => `${String(status)} ${text}`)).size).toBe(1);
       expect(responses[0]).toMatchObject({ status: 200 });
-      expect(readSpy).toHaveBeenCalledTimes(large.parts.length);
+      expect(readSpy).toHaveBeenCalledTimes(largeContent.parts.length);
     } finally {
       readSpy.mockRestore();
     }
   });
 
-  it("with a change that does not fit is refused before the content is read", async () => {
-    const { person, large, upload } = await createCompleteUpload();
+  it("with an invalid change is refused before the content is read", async () => {
+    const { person, largeContent, upload } = await createCompleteUpload();
     const readSpy = jest.spyOn(service.app.services.objects, "read");
     try {
-      const { keyring, ...rest } = buildFinish(person, large);
+      const { keyring, ...rest } = buildFinish(person, largeContent);
       expect(
         await finishUpload(person, upload, { ...rest, keyring: buildChange(person, { state_rev: 7 }) }),
       ).toMatchObject({
@@ -511,41 +531,41 @@ describe("finishing", () => {
     }
   });
 
-  it("once more, byte for byte, answers as the first time, at once and after other changes", async () => {
-    const { person, large, upload } = await createCompleteUpload();
-    const body = buildFinish(person, large);
+  it("repeated, byte for byte, gets the first response, also after other changes", async () => {
+    const { person, largeContent, upload } = await createCompleteUpload();
+    const body = buildFinish(person, largeContent);
     const responses = await Promise.all([1, 2, 3].map(() => finishUpload(person, upload, body)));
     expect(responses.map(({ status, body: answer }) => [status, answer])).toEqual(
-      Array(3).fill([200, { secret_db_id: large.id, version: 1, state_rev: 1 }]),
+      Array(3).fill([200, { secret_db_id: largeContent.id, version: 1, state_rev: 1 }]),
     );
     confirmChange(person, body.keyring);
     const otherSecret = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body: otherSecret.body });
     expect(await finishUpload(person, upload, body)).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
     confirmChange(person, otherSecret.body.keyring);
-    expect(await finishUpload(person, upload, buildFinish(person, large))).toMatchObject({
+    expect(await finishUpload(person, upload, buildFinish(person, largeContent))).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });
-    expect(await sendPart(person, upload, large, 1)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await sendPart(person, upload, largeContent, 1)).toMatchObject({ status: 409, body: { code: "conflict" } });
     expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });
-    expect(await readContentBytes(person)).toBe(large.content.length + otherSecret.content.length);
+    expect(await readContentBytes(person)).toBe(largeContent.content.length + otherSecret.content.length);
   });
 
-  it("keeps what was sent when another device changed the state, or saved first", async () => {
+  it("keeps the parts when another device changed the state, or saved first", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
     confirmChange(person, body.keyring);
     const id = body.secret_db_id;
-    const large = buildLargeContent({ id });
-    const upload = await startUpload(person, large, { base_version: "1" });
-    for (const number of [1, 2]) await sendPart(person, upload, large, number);
+    const largeContent = buildLargeContent({ id });
+    const upload = await startUpload(person, largeContent, { base_version: "1" });
+    for (const number of [1, 2]) await sendPart(person, upload, largeContent, number);
 
-    const staleChange = buildFinish({ ...person, stateRev: 0, state: null }, large, {
+    const staleChange = buildFinish({ ...person, stateRev: 0, state: null }, largeContent, {
       base: 1,
       change: {
         book: undefined,
@@ -562,34 +582,36 @@ describe("finishing", () => {
 
     const winningSecret = buildSecret(person, { id, base: 1 });
     await service.call("POST", "/secrets/store", person.token, { body: winningSecret.body });
-    const staleFinish = buildFinish(person, large, { base: 1 }); // behind in both: the version is looked at first
+    const staleFinish = buildFinish(person, largeContent, { base: 1 }); // outdated in both; version comes first
     expect(await finishUpload(person, upload, staleFinish)).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 2 },
     });
     confirmChange(person, winningSecret.body.keyring);
 
-    const thirdFinish = buildFinish(person, large, { base: 2, base_version: 2 });
+    const thirdFinish = buildFinish(person, largeContent, { base: 2, base_version: 2 });
     expect(await finishUpload(person, upload, thirdFinish)).toMatchObject({
       status: 200,
       body: { version: 3, state_rev: 3 },
     });
-    expect((await download(person, { secret_db_id: id, version: 3 })).rawPayload.equals(large.content)).toBe(true);
+    expect((await download(person, { secret_db_id: id, version: 3 })).rawPayload.equals(largeContent.content)).toBe(
+      true,
+    );
     expect((await download(person, { secret_db_id: id, version: 2 })).rawPayload.equals(winningSecret.content)).toBe(
       true,
     );
   });
 
-  it("publishes exactly one of two uploads that follow the same version", async () => {
+  it("publishes exactly one of two uploads with the same base version", async () => {
     const person = await service.signIn();
     const id = uuidv7();
     await uploadLarge(person, buildLargeContent({ id, bytes: 10 }));
     const contents = [buildLargeContent({ id, bytes: 20 }), buildLargeContent({ id, bytes: 30 })];
     const uploads = await Promise.all(
-      contents.map(async (large) => {
-        const upload = await startUpload(person, large, { base_version: "1" });
-        await sendPart(person, upload, large, 1);
-        return { upload, body: buildFinish(person, large, { base: 1 }) };
+      contents.map(async (largeContent) => {
+        const upload = await startUpload(person, largeContent, { base_version: "1" });
+        await sendPart(person, upload, largeContent, 1);
+        return { upload, body: buildFinish(person, largeContent, { base: 1 }) };
       }),
     );
     const responses = await Promise.all(uploads.map(({ upload, body }) => finishUpload(person, upload, body)));
@@ -598,10 +620,10 @@ describe("finishing", () => {
   });
 
   it("refuses a label of another version and a change with another signature, and keeps the parts", async () => {
-    const { person, large, upload } = await createCompleteUpload();
-    const body = buildFinish(person, large);
+    const { person, largeContent, upload } = await createCompleteUpload();
+    const body = buildFinish(person, largeContent);
     expect(
-      await finishUpload(person, upload, { ...body, label: buildFinish(person, large, { base: 1 }).label }),
+      await finishUpload(person, upload, { ...body, label: buildFinish(person, largeContent, { base: 1 }).label }),
     ).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect(
       await finishUpload(person, upload, { ...body, keyring: { ...body.keyring, state_rev: 1, sig: "A".repeat(86) } }),
@@ -612,35 +634,35 @@ describe("finishing", () => {
 });
 
 describe("cancelling", () => {
-  it("removes the parts at once", async () => {
+  it("deletes the parts at once", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
-    const upload = await startUpload(person, large);
-    await sendPart(person, upload, large, 1);
+    const largeContent = buildLargeContent();
+    const upload = await startUpload(person, largeContent);
+    await sendPart(person, upload, largeContent, 1);
     expect(await listObjects(person)).toHaveLength(1);
     expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 204, text: "" });
     expect(await listObjects(person)).toEqual([]);
     for (const answer of [
       await service.call("DELETE", uploadPath(upload), person.token),
       await service.call("GET", uploadPath(upload), person.token),
-      await sendPart(person, upload, large, 2),
+      await sendPart(person, upload, largeContent, 2),
     ]) {
       expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
-    expect(await finishUpload(person, upload, buildFinish(person, large))).toMatchObject({ status: 404 });
+    expect(await finishUpload(person, upload, buildFinish(person, largeContent))).toMatchObject({ status: 404 });
     expect(await readContentBytes(person)).toBe(0);
   });
 });
 
-describe("a part that is on its way while its upload is given up", () => {
-  it("leaves nothing, whichever comes first", async () => {
+describe("a part that is received while its upload is cancelled", () => {
+  it("leaves nothing, in either order", async () => {
     for (let round = 0; round < 5; round++) {
       const person = await service.signIn();
-      const large = buildLargeContent();
-      const upload = await startUpload(person, large);
+      const largeContent = buildLargeContent();
+      const upload = await startUpload(person, largeContent);
       const [, , cancelResponse] = await Promise.all([
-        sendPart(person, upload, large, 1),
-        sendPart(person, upload, large, 2),
+        sendPart(person, upload, largeContent, 1),
+        sendPart(person, upload, largeContent, 2),
         service.call("DELETE", uploadPath(upload), person.token),
       ]);
       expect(cancelResponse.status).toBe(204);
@@ -650,20 +672,20 @@ describe("a part that is on its way while its upload is given up", () => {
   });
 });
 
-describe("time", () => {
-  it("drops an upload a day after its last part, and not before", async () => {
+describe("expiry", () => {
+  it("deletes an upload a day after its last part, and not before", async () => {
     const person = await service.signIn();
-    const large = buildLargeContent();
+    const largeContent = buildLargeContent();
     const startTime = clock;
     const setHoursAfterStart = (hours: number): void => {
       clock = new Date(startTime.getTime() + hours * 3_600_000);
     };
     try {
-      const upload = await startUpload(person, large);
+      const upload = await startUpload(person, largeContent);
       setHoursAfterStart(20);
       const { token } = await service.signIn(person.subject);
       const renewedSession = { ...person, token };
-      await sendPart(renewedSession, upload, large, 1);
+      await sendPart(renewedSession, upload, largeContent, 1);
       setHoursAfterStart(43);
       await service.app.sweep();
       expect((await readUploadState(renewedSession, upload)).received).toHaveLength(1);
@@ -681,23 +703,23 @@ describe("time", () => {
 
 describe("POST /v2/secrets/get-secret", () => {
   let person: Person;
-  let large: LargeContent;
+  let largeContent: LargeContent;
   beforeAll(async () => {
     person = await service.signIn();
-    large = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
-    await uploadLarge(person, large);
+    largeContent = buildLargeContent({ bytes: 2 * minPartBytes + 1_000 });
+    await uploadLarge(person, largeContent);
   });
 
-  it("gives the whole with its length, and says that ranges can be asked for", async () => {
-    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id });
+  it("returns the whole content with its length, and says that ranges are supported", async () => {
+    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: largeContent.id });
     expect([
       statusCode,
       headers["content-type"],
       headers["content-length"],
       headers["accept-ranges"],
       headers["cache-control"],
-    ]).toEqual([200, "application/octet-stream", String(large.content.length), "bytes", "no-store"]);
-    expect(rawPayload.equals(large.content)).toBe(true);
+    ]).toEqual([200, "application/octet-stream", String(largeContent.content.length), "bytes", "no-store"]);
+    expect(rawPayload.equals(largeContent.content)).toBe(true);
   });
 
   const size = 2 * minPartBytes + 1_000;
@@ -711,25 +733,25 @@ describe("POST /v2/secrets/get-secret", () => {
     [`bytes=-${String(size + 5)}`, 0, size - 1],
     [`bytes=5-${String(size + 5)}`, 5, size - 1],
   ])("gives the range %s", async (range, start, end) => {
-    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
+    const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: largeContent.id }, { range });
     expect([statusCode, headers["content-range"], headers["content-length"]]).toEqual([
       206,
       `bytes ${String(start)}-${String(end)}/${String(size)}`,
       String(end - start + 1),
     ]);
-    expect(rawPayload.equals(large.content.subarray(start, end + 1))).toBe(true);
+    expect(rawPayload.equals(largeContent.content.subarray(start, end + 1))).toBe(true);
   });
 
   it.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b"])(
-    "gives the whole for %j, which is no range",
+    "returns the whole content for %j, which is no valid range",
     async (range) => {
-      const { statusCode, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
+      const { statusCode, rawPayload } = await download(person, { secret_db_id: largeContent.id }, { range });
       expect([statusCode, rawPayload.length]).toEqual([200, size]);
     },
   );
 
   it.each([`bytes=${String(size)}-`, "bytes=-0"])("answers 416 for %s", async (range) => {
-    const { statusCode, headers, body } = await download(person, { secret_db_id: large.id }, { range });
+    const { statusCode, headers, body } = await download(person, { secret_db_id: largeContent.id }, { range });
     expect([statusCode, headers["content-range"], (JSON.parse(body) as { code: string }).code]).toEqual([
       416,
       `bytes */${String(size)}`,
@@ -737,17 +759,17 @@ describe("POST /v2/secrets/get-secret", () => {
     ]);
   });
 
-  it("keeps to If-Range, so that two versions are never mixed", async () => {
-    const { headers } = await download(person, { secret_db_id: large.id });
+  it("honours If-Range, so that two versions are never mixed", async () => {
+    const { headers } = await download(person, { secret_db_id: largeContent.id });
     const fetchRange = (etag: string) =>
-      download(person, { secret_db_id: large.id }, { range: "bytes=0-9", "if-range": etag });
+      download(person, { secret_db_id: largeContent.id }, { range: "bytes=0-9", "if-range": etag });
     expect((await fetchRange(String(headers.etag))).statusCode).toBe(206);
     expect((await fetchRange('"another"')).statusCode).toBe(200);
   });
 
-  it("answers 404 for a version or secret that is not there", async () => {
-    for (const body of [{ secret_db_id: large.id, version: 2 }, { secret_db_id: uuidv7() }])
+  it("answers 404 for an unknown version or secret", async () => {
+    for (const body of [{ secret_db_id: largeContent.id, version: 2 }, { secret_db_id: uuidv7() }])
       expect((await download(person, body)).statusCode).toBe(404);
-    expect((await download(person, { secret_db_id: large.id, extra: 1 })).statusCode).toBe(422);
+    expect((await download(person, { secret_db_id: largeContent.id, extra: 1 })).statusCode).toBe(422);
   });
 });

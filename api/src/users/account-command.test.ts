@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The command as an operator runs it: what it said, and how it ended. */
+/** Runs the command as an operator does. @returns its exit code and output */
 const runAccountCommand = async (...args: string[]): Promise<{ code: unknown; output: string }> => {
-  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.url };
+  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.serviceUrl };
   try {
     const { stdout } = await execFileAsync(process.execPath, [join(__dirname, "account-command.ts"), ...args], { env });
     return { code: 0, output: stdout };
@@ -28,11 +28,11 @@ const runAccountCommand = async (...args: string[]): Promise<{ code: unknown; ou
 
 const exchangeToken = async (subject: string, vendorId = "relicario") =>
   service.call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, {
-    body: { token: await service.issuer.accessToken(subject) },
+    body: { token: await service.issuer.createAccessToken(subject) },
   });
 
 describe("account lock and unlock", () => {
-  it("ends every session at once, lets no new one begin, and takes it back", async () => {
+  it("revoke every session at once and refuse new sessions; unlock undoes the lock", async () => {
     const [firstPerson, secondPerson, otherVendorPerson] = [
       await service.signIn("lock.me"),
       await service.signIn("lock.me"),
@@ -59,7 +59,7 @@ describe("account lock and unlock", () => {
     expect((await exchangeToken("lock.me")).status).toBe(200);
   });
 
-  it("says in one line that nobody is called so, or what it wants to know", async () => {
+  it("reports an unknown account and wrong usage in one line", async () => {
     const person = await service.signIn("somebody");
     for (const args of [
       ["lock", "relicario", "nobody-here"],

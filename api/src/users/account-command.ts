@@ -7,9 +7,8 @@ import type { Db, Tx } from "../db/database.ts";
 import { accounts, sessions, userNames } from "../db/schema.ts";
 
 /*
- * `pnpm --filter @relicario/api run account lock|unlock <vendor> <user name or id>`, for whoever
- * runs the service. It asks for DATABASE_URL alone and works beside running processes: they look at
- * the rows at every call.
+ * `pnpm --filter @relicario/api run account lock|unlock <vendor> <user name or id>`, for the
+ * operator. Needs only DATABASE_URL; running processes see the change at their next call.
  */
 
 runCommand("account", async (db, [action, vendorId, nameOrId]) => {
@@ -19,8 +18,8 @@ runCommand("account", async (db, [action, vendorId, nameOrId]) => {
   const accountId = await findAccountId(db, vendorId, nameOrId);
   if (accountId === null) throw new CommandError("account: no such account of this vendor", 1);
   if (action === "lock") {
-    const endedSessionCount = await db.transaction((tx) => lockAndSignOut(tx, accountId));
-    return `${vendorId}: ${accountId} is locked; ${String(endedSessionCount)} sessions ended`;
+    const revokedSessionCount = await db.transaction((tx) => lockAndSignOut(tx, accountId));
+    return `${vendorId}: ${accountId} is locked; ${String(revokedSessionCount)} sessions ended`;
   }
   await db.update(accounts).set({ lockedAt: null }).where(eq(accounts.id, accountId));
   return `${vendorId}: ${accountId} is unlocked`;
@@ -44,16 +43,16 @@ async function findAccountId(db: Db, vendorId: string, nameOrId: string): Promis
 }
 
 /**
- * Takes turns with token exchanges ([Note: Exchange and sign-out]): none leaves a session behind.
- * @returns how many sessions ended.
+ * Waits for token exchanges ([Note: Exchange and sign-out]), so that none leaves a session behind.
+ * @returns the number of revoked sessions
  */
 async function lockAndSignOut(tx: Tx, accountId: string): Promise<number> {
   const now = new Date();
   await tx.update(accounts).set({ lockedAt: now }).where(eq(accounts.id, accountId));
-  const endedSessions = await tx
+  const revokedSessions = await tx
     .update(sessions)
     .set({ revokedAt: now })
     .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
     .returning({ id: sessions.id });
-  return endedSessions.length;
+  return revokedSessions.length;
 }

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 
-import { grantAccount } from "../auth/actor.ts";
+import { createAccountScope } from "../auth/actor.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
 import { readMails } from "../testing/outbox.ts";
@@ -25,7 +25,7 @@ const createPersonWithAddress = async (address = "ana+x@example.org"): Promise<P
 const requestValidation = (person: Person, language = "en"): Promise<TestResponse> =>
   service.call("POST", "/user/send-validate-email", person.token, { headers: { "accept-language": language } });
 
-/** What the newest mail's link carries behind #. */
+/** Parameters after # of the newest mail's link. */
 const readValidationLink = async (): Promise<{ value: string; nonce: string }> => {
   const { text } = (await readMails(service)).at(-1) ?? { text: "" };
   const [, query = ""] = /http:\/\/localhost:3000\/validate-email#(\S+)/.exec(text) ?? [];
@@ -45,12 +45,12 @@ const expectedRejection = {
 };
 
 describe("validating a contact address", () => {
-  it("verifies it by the link of the mail, once", async () => {
+  it("verifies the address by the link of the mail, once", async () => {
     const person = await createPersonWithAddress();
     expect(await requestValidation(person)).toMatchObject({ status: 204, text: "" });
     expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana+x@example.org",
-      subject: "Is this your address? A question from Relicario",
+      subject: "Confirm your e-mail address for Relicario",
     });
     const link = await readValidationLink();
     expect(link.value).toBe("ana+x@example.org");
@@ -65,13 +65,13 @@ describe("validating a contact address", () => {
   it("writes in the reader's language", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person, "es");
-    expect((await readMails(service)).at(-1)?.subject).toBe("¿Es tuya esta dirección? Una pregunta de Relicario");
+    expect((await readMails(service)).at(-1)?.subject).toBe("Confirma tu correo para Relicario");
   });
 
-  it("answers everything that is not right in the same words", async () => {
+  it("gives the same response to every wrong value, nonce and account", async () => {
     const person = await createPersonWithAddress();
     const otherPerson = await createPersonWithAddress("ana+x@example.org");
-    // nothing was asked
+    // no validation is pending
     expect(await confirmAddress(person, { value: "ana+x@example.org", nonce: "A".repeat(22) })).toMatchObject(
       expectedRejection,
     );
@@ -84,25 +84,25 @@ describe("validating a contact address", () => {
       await confirmAddress(otherPerson, link),
     ];
     for (const wrongResponse of wrongResponses) expect(wrongResponse).toMatchObject(expectedRejection);
-    const { request_id: _, ...first } = wrongResponses[0]?.body ?? {};
-    for (const { body } of wrongResponses) expect(body).toMatchObject(first);
+    const { request_id: _, ...firstRejection } = wrongResponses[0]?.body ?? {};
+    for (const { body } of wrongResponses) expect(body).toMatchObject(firstRejection);
     expect([await readIsVerified(person), await readIsVerified(otherPerson)]).toEqual([false, false]);
     expect((await confirmAddress(person, link)).status).toBe(200);
   });
 
-  it("takes the newest link alone, and none for an address that was changed since", async () => {
+  it("accepts only the newest link, and none for an address that was changed since", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person);
-    const firstRejection = await readValidationLink();
+    const firstLink = await readValidationLink();
     await requestValidation(person);
     const secondLink = await readValidationLink();
-    expect(await confirmAddress(person, firstRejection)).toMatchObject(expectedRejection);
+    expect(await confirmAddress(person, firstLink)).toMatchObject(expectedRejection);
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "other@example.org" } });
     expect(await confirmAddress(person, secondLink)).toMatchObject(expectedRejection);
     expect(await readIsVerified(person)).toBe(false);
   });
 
-  it("forgets the question after a day", async () => {
+  it("expires after a day", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person);
     const link = await readValidationLink();
@@ -117,7 +117,7 @@ describe("validating a contact address", () => {
     ).toEqual([]);
   });
 
-  it("is not tried again by itself when its commit was under way: a nonce that counted would be called wrong", async () => {
+  it("is not retried when its commit was under way: a used nonce would be reported as wrong", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person);
     const link = await readValidationLink();
@@ -139,7 +139,7 @@ describe("validating a contact address", () => {
     expect((await confirmAddress(person, link)).status).toBe(200);
   });
 
-  it("keeps no nonce, and sends nothing to an address that is verified or not there", async () => {
+  it("stores no nonce, and sends nothing to a verified or missing address", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person);
     const link = await readValidationLink();
@@ -152,11 +152,11 @@ describe("validating a contact address", () => {
       status: 422,
       body: { errors: [{ path: "/contact_email", reason: "missing" }] },
     });
-    expect(service.log()).not.toContain(link.nonce);
-    expect(service.log()).not.toContain("example.org");
+    expect(service.readLog()).not.toContain(link.nonce);
+    expect(service.readLog()).not.toContain("example.org");
   });
 
-  it("is limited for each mailbox, whoever asks and however it is written", async () => {
+  it("is limited per mailbox, across accounts and spellings", async () => {
     const spellings = [
       "victim@example.org",
       "Victim@Example.org",
@@ -174,13 +174,13 @@ describe("validating a contact address", () => {
     expect((await requestValidation(lastPerson)).status).toBe(204);
   });
 
-  it("goes to the address that was asked and counted, not to one that the account asks meanwhile", async () => {
+  it("sends the mail to the address that was counted, even if another address was set meanwhile", async () => {
     const person = await createPersonWithAddress("own@example.org");
     const { db, mailer } = service.app.services;
     for (const address of ["own@example.org", "victim@example.org"]) {
       await db.update(accounts).set({ contactEmail: address }).where(eq(accounts.id, person.userId));
-      const scope = grantAccount(person.userId, "relicario");
-      // queued, and not yet on its way
+      const scope = createAccountScope(person.userId, "relicario");
+      // queued but not sent yet
       await db.transaction((tx) =>
         requestAddressValidation(tx, scope, service.app.services, { now: clock, language: null }),
       );
@@ -189,7 +189,7 @@ describe("validating a contact address", () => {
     expect((await readMails(service)).map(({ to }) => to)).toEqual(["victim@example.org"]);
   });
 
-  it("leads to the portal of the account's vendor, where that has one of its own", async () => {
+  it("links to the portal of the account's vendor, if the vendor has its own portal", async () => {
     const person = await service.signIn(undefined, "second");
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "ana@example.org" } });
     expect((await requestValidation(person)).status).toBe(204);
@@ -198,7 +198,7 @@ describe("validating a contact address", () => {
     expect(mail?.text).not.toContain(service.origin);
   });
 
-  it("is limited for each account and for all", async () => {
+  it("is limited per account and globally", async () => {
     const person = await createPersonWithAddress();
     for (let count = 0; count < 5; count++) expect((await requestValidation(person)).status).toBe(204);
     expect(await requestValidation(person)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });

@@ -5,25 +5,26 @@ import { v7 as uuidv7 } from "uuid";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
+import type { RecordKeys } from "../env/record-keys.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { RequestContext } from "../language/language.ts";
 import { isValidNonce } from "../mail/address-nonce.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import { deleteDueRows, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 import { readAccount } from "./queries.ts";
 
 /*
  * [Note: Contact address]
  *
- * Person / service Mail
- * 1. POST /user/send-validate-email: the question replaces an older one; a mail is queued
- *                                                 2. the link opens the portal at /validate-email;
- *                                                    scanners that follow it spend nothing, for
- *                                                    what is behind # is never sent
- * 3. the page's button, in a session of the same account: GET /user/validate-contact-email
- * 4. right: the address is verified, the question is gone; wrong, late, used: one same answer
+ * 1. POST /user/send-validate-email stores a validation in place of an older one, and queues a
+ *    mail.
+ * 2. The mail's link opens /validate-email of the portal. A scanner that follows it uses up
+ *    nothing: what follows # is never sent.
+ * 3. The page's button calls GET /user/validate-contact-email, in a session of the account.
+ * 4. On success the address is verified and the validation deleted. Wrong, late and used nonces get
+ *    the same response.
  */
 
 interface RequestValidationDeps {
@@ -32,10 +33,10 @@ interface RequestValidationDeps {
 }
 
 /**
- * Asks the present address. An address that is verified is not asked again.
+ * Sends a mail to validate the contact address, unless it is verified.
  *
- * @throws Problem `validation_error` without one, `too_many_requests` when its mailbox was asked
- *   often enough, by whomever.
+ * @throws Problem `validation_error` without an address, `too_many_requests` when its mailbox got
+ *   too many, from all accounts.
  */
 export async function requestAddressValidation(
   tx: Tx,
@@ -57,8 +58,7 @@ export async function requestAddressValidation(
 }
 
 /**
- * Addresses that large providers deliver to one person are one: without case, dots and what follows
- * a plus sign.
+ * Large providers deliver to one mailbox regardless of case, dots and anything after a plus sign.
  */
 function normalizeMailbox(address: string): string {
   const atIndex = address.lastIndexOf("@");
@@ -66,11 +66,11 @@ function normalizeMailbox(address: string): string {
   return `${name.replaceAll(".", "")}${address.slice(atIndex)}`.toLowerCase();
 }
 
-/** @throws Problem `validation_error`, the same for every answer that is not the right one. */
+/** @throws Problem `validation_error`, the same for every wrong value. */
 export async function confirmAddress(
   tx: Tx,
   scope: AccountScope,
-  key: Buffer,
+  keys: RecordKeys,
   { value, nonce }: { value: string; nonce: string },
   now: Date,
 ): Promise<void> {
@@ -81,7 +81,7 @@ export async function confirmAddress(
     validation.createdAt > getValidationCutoff(now) &&
     validation.address === value &&
     account.contactEmail === value &&
-    isValidNonce(key, validation, nonce);
+    keys.some((key) => isValidNonce(key, validation, nonce));
   if (!isValid) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
   await tx.update(accounts).set({ contactEmailVerified: true }).where(eq(accounts.id, scope.accountId));
   await tx
@@ -89,12 +89,9 @@ export async function confirmAddress(
     .where(and(eq(emailValidations.accountId, scope.accountId), eq(emailValidations.id, validation.id)));
 }
 
-export async function deleteExpiredValidations({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const { accountId, createdAt } = emailValidations;
-  const isDue = lte(createdAt, getValidationCutoff(context.now));
-  await forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
-    db.delete(emailValidations).where(and(eq(accountId, dueAccountId), isDue)),
-  );
+export function deleteExpiredValidations({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
+  const { accountId, id, createdAt } = emailValidations;
+  return deleteDueRows(db, context, [accountId, id], lte(createdAt, getValidationCutoff(context.now)));
 }
 
 function getValidationCutoff(now: Date): Date {

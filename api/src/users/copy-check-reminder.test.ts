@@ -22,11 +22,11 @@ const sweepAfter = async (days: number): Promise<void> => {
   clock = new Date(formatInDays(days));
   expect(await service.app.sweep()).toBe(true);
 };
-const subject = "Does your picture still open what you keep in Relicario?";
+const subject = "Does your picture still open your Relicario secrets?";
 const readReminders = async (address: string) =>
   (await readMails(service)).filter((mail) => mail.to === address && mail.subject === subject).length;
 
-/** Somebody whose mails go to an address of their own. */
+/** A person with a verified address. */
 const createMailReader = async (address: string): Promise<Person> => {
   const person = await service.signIn();
   await service.app.services.db
@@ -37,7 +37,7 @@ const createMailReader = async (address: string): Promise<Person> => {
 };
 
 describe("rehearsal_due_at", () => {
-  it("is kept and given back to its own account alone, and taken back with null", async () => {
+  it("is stored and returned for its own account only, and cleared with null", async () => {
     const [person, otherUser] = [await createMailReader("kept@example.org"), await service.signIn()];
     expect(await setDueTime(person, formatInDays(180))).toMatchObject({
       status: 200,
@@ -50,7 +50,7 @@ describe("rehearsal_due_at", () => {
     expect(await setDueTime(person, null)).toMatchObject({ status: 200, body: { rehearsal_due_at: null } });
   });
 
-  it.each([["soon"], ["2026-11-21"], [180]])("refuses %p", async (value) => {
+  it.each([["soon"], ["2026-11-21"], ["0020-02-29T00:00:00.000Z"], [180]])("refuses %p", async (value) => {
     const person = await service.signIn();
     expect(await service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at: value } })).toMatchObject({
       status: 422,
@@ -59,8 +59,8 @@ describe("rehearsal_due_at", () => {
   });
 });
 
-describe("the reminder", () => {
-  it("is sent when it is due, once for each time that a device named", async () => {
+describe("the reminder to check a copy", () => {
+  it("is sent when it is due, once for each due time", async () => {
     const person = await createMailReader("once@example.org");
     await setDueTime(person, formatInDays(10));
     await sweepAfter(9);
@@ -69,12 +69,12 @@ describe("the reminder", () => {
     expect(await readReminders("once@example.org")).toBe(1);
     await sweepAfter(30);
     expect(await readReminders("once@example.org")).toBe(1);
-    await setDueTime(person, formatInDays(1)); // after a rehearsal
+    await setDueTime(person, formatInDays(1)); // after checking the copy
     await sweepAfter(2);
     expect(await readReminders("once@example.org")).toBe(2);
   });
 
-  it("is not sent to somebody who rehearsed in time, and not where nothing is kept", async () => {
+  it("is not sent to people who checked their copy in time, or have nothing stored", async () => {
     const person = await createMailReader("never@example.org");
     await setDueTime(person, formatInDays(1));
     await setDueTime(person, formatInDays(180));
@@ -84,7 +84,7 @@ describe("the reminder", () => {
     expect(await readReminders("never@example.org")).toBe(0);
   });
 
-  it("is not sent to an address that was never confirmed", async () => {
+  it("is not sent to an unverified address", async () => {
     const person = await createMailReader("unconfirmed@example.org");
     await service.app.services.db
       .update(accounts)

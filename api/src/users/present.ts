@@ -5,24 +5,24 @@ import type { Account } from "./queries.ts";
 
 export function presentMe(
   account: Account,
-  { secrets, shares }: { secrets: number; shares: number },
+  { secretCount, shareCount }: { secretCount: number; shareCount: number },
   vendor: VendorSettings,
 ): Me {
   return {
     user_id: account.id,
     user_name: account.userName,
-    username: account.username,
+    username: account.providerUsername,
     contact_email: account.contactEmail,
     contact_email_verified: account.contactEmailVerified,
     licence: {
       plan: account.plan,
       storage_quota: vendor.quotaBytes,
       storage_used: account.storageUsed,
-      secrets,
-      shares,
+      secrets: secretCount,
+      shares: shareCount,
     },
-    rehearsal_due_at: account.rehearsalDueAt?.toISOString() ?? null,
-    notifications: presentNotifications(account.mailsOff),
+    rehearsal_due_at: account.copyCheckDueAt?.toISOString() ?? null,
+    notifications: presentNotifications(account.mutedMailTopics),
     telemetry: !account.telemetryOff,
     deletion_due_at: account.deletionDueAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),

@@ -1,6 +1,7 @@
 import { mailTopics, type UpdateMeBody } from "@relicario/shared/api";
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 
+import { changeContactAddress } from "../mail/contact-address.ts";
 import { claimUserName, toNameKey, releaseUserName } from "../accounts/user-names.ts";
 import { recordActivity } from "../activity/record-activity.ts";
 import type { AccountScope } from "../auth/actor.ts";
@@ -9,30 +10,31 @@ import { accounts, secrets, shares } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { isOpenable } from "../shares/queries.ts";
+import { whereOpenable } from "../shares/queries.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
-/** An account with what it has: secrets, and shares that can be opened. */
+/** An account with its numbers of secrets and of openable shares. */
 export interface CountedAccount {
   readonly account: Account;
-  readonly secrets: number;
-  readonly shares: number;
+  readonly secretCount: number;
+  readonly shareCount: number;
 }
 
-/**
- * A deleted account takes its sessions with it; a token may be taken for good for a moment longer.
- */
+/** Deletion revokes sessions; the cache may accept a token a moment longer. */
 const createDeletedAccountProblem = (): Problem => new Problem("token_invalid");
 
-/** Reads an account in one statement. @throws Problem `token_invalid` when it was deleted. */
+/** Reads an account in one statement. @throws Problem `token_invalid` for a deleted account */
 export function createAccountReader(db: Db): (scope: AccountScope, now: Date) => Promise<CountedAccount> {
   const accountIdPlaceholder = sql.placeholder("account");
   const accountQuery = db
     .select({
       account: getTableColumns(accounts),
-      secrets: db.$count(secrets, eq(secrets.accountId, accountIdPlaceholder)),
-      shares: db.$count(shares, and(eq(shares.accountId, accountIdPlaceholder), isOpenable(sql.placeholder("now")))),
+      secretCount: db.$count(secrets, eq(secrets.accountId, accountIdPlaceholder)),
+      shareCount: db.$count(
+        shares,
+        and(eq(shares.accountId, accountIdPlaceholder), whereOpenable(sql.placeholder("now"))),
+      ),
     })
     .from(accounts)
     .where(eq(accounts.id, accountIdPlaceholder))
@@ -44,7 +46,7 @@ export function createAccountReader(db: Db): (scope: AccountScope, now: Date) =>
   };
 }
 
-/** @throws Problem `token_invalid` when it was deleted. */
+/** @throws Problem `token_invalid` for a deleted account. */
 export async function readAccount(tx: Tx, { accountId }: AccountScope): Promise<Account> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
   if (account === undefined) throw createDeletedAccountProblem();
@@ -53,7 +55,7 @@ export async function readAccount(tx: Tx, { accountId }: AccountScope): Promise<
 
 /**
  * @throws Problem `validation_error` with the reason `taken` when another account of the vendor has
- *   the name, or had it not long ago.
+ *   the user name, or released it lately.
  */
 export async function updateAccount(
   tx: Tx,
@@ -61,7 +63,7 @@ export async function updateAccount(
   {
     user_name: userName,
     contact_email: contactEmail,
-    rehearsal_due_at: rehearsalDueAt,
+    rehearsal_due_at: copyCheckDueAt,
     notifications,
     telemetry,
   }: UpdateMeBody,
@@ -72,30 +74,24 @@ export async function updateAccount(
   if (userName !== undefined && userName !== account.userName)
     await renameAccount(tx, scope, { oldName: account.userName, newName: userName, now: context.now });
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
-    // Whoever took a session over could turn the mails away from their reader: the reader hears of
-    // it.
-    if (account.contactEmail !== null && account.contactEmailVerified) {
-      await mailer.queue(tx, scope.accountId, "address_changed", { ...context, address: account.contactEmail });
-    }
-    await tx
-      .update(accounts)
-      .set({ contactEmail, contactEmailVerified: false })
-      .where(eq(accounts.id, scope.accountId));
+    await changeContactAddress(tx, account, { address: contactEmail, isVerified: false }, mailer, context);
   }
   const isRenamed = userName !== undefined && userName !== account.userName;
   if (isRenamed || (contactEmail !== undefined && contactEmail !== account.contactEmail))
     await recordActivity(tx, scope.accountId, [{ kind: "profile_changed" }], context.now);
   if (notifications !== undefined || telemetry !== undefined) {
-    const mailsOff = mailTopics.filter((topic) => !(notifications?.[topic] ?? !account.mailsOff.includes(topic)));
+    const mutedMailTopics = mailTopics.filter(
+      (topic) => !(notifications?.[topic] ?? !account.mutedMailTopics.includes(topic)),
+    );
     await tx
       .update(accounts)
-      .set({ mailsOff, ...(telemetry === undefined ? {} : { telemetryOff: !telemetry }) })
+      .set({ mutedMailTopics, ...(telemetry === undefined ? {} : { telemetryOff: !telemetry }) })
       .where(eq(accounts.id, scope.accountId));
   }
-  if (rehearsalDueAt !== undefined) {
+  if (copyCheckDueAt !== undefined) {
     await tx
       .update(accounts)
-      .set({ rehearsalDueAt: rehearsalDueAt === null ? null : new Date(rehearsalDueAt) })
+      .set({ copyCheckDueAt: copyCheckDueAt === null ? null : new Date(copyCheckDueAt) })
       .where(eq(accounts.id, scope.accountId));
   }
 }

@@ -6,7 +6,7 @@ import { requireActor } from "../auth/access.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../language/language.ts";
+import { getRequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { confirmAddress, requestAddressValidation } from "./contact-address.ts";
 import { presentMe } from "./present.ts";
@@ -24,19 +24,19 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     return presentMe(account, counts, vendor);
   }
 
-  app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) =>
+  app.get("/user/me", { schema: userSchemas.readMe, config: { access: "signed_in" } }, (request) =>
     readMe(requireActor(request)),
   );
 
   app.post(
     "/user/me",
-    { schema: userSchemas.update, config: { access: "signed_in", rates: [rateLimitRules.write] } },
+    { schema: userSchemas.update, config: { access: "signed_in", rateLimits: [rateLimitRules.write] } },
     async (request) => {
       const scope = requireActor(request);
       if (request.body.user_name !== undefined)
         await limiter.consume(rateLimitRules.rename, { accountId: scope.accountId });
       await withLockedAccount(services, scope.accountId, (tx) =>
-        updateAccount(tx, scope, request.body, mailer, { now: now(), language: getPreferredLanguage(request) }),
+        updateAccount(tx, scope, request.body, mailer, getRequestContext(request, now())),
       );
       return readMe(scope);
     },
@@ -46,7 +46,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     "/user/validate-username",
     {
       schema: userSchemas.validateName,
-      config: { access: "signed_in", rates: [rateLimitRules.validateName], idempotent: true },
+      config: { access: "signed_in", rateLimits: [rateLimitRules.validateName], idempotent: true },
     },
     async (request) => {
       await requireAvailableName(db, requireActor(request), request.query.username, now());
@@ -60,13 +60,13 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
       schema: userSchemas.requestAddressValidation,
       config: {
         access: "signed_in",
-        rates: [rateLimitRules.requestValidation, rateLimitRules.requestValidationGlobal],
+        rateLimits: [rateLimitRules.requestValidation, rateLimitRules.requestValidationGlobal],
       },
     },
     async (request, reply) => {
       const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>
-        requestAddressValidation(tx, scope, services, { now: now(), language: getPreferredLanguage(request) }),
+        requestAddressValidation(tx, scope, services, getRequestContext(request, now())),
       );
       return reply.code(204).send();
     },
@@ -76,8 +76,8 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     "/user/validate-contact-email",
     {
       schema: userSchemas.confirmAddress,
-      config: { access: "signed_in", rates: [rateLimitRules.confirmAddress], idempotent: false },
-    }, // a nonce counts once
+      config: { access: "signed_in", rateLimits: [rateLimitRules.confirmAddress], idempotent: false },
+    }, // a nonce works once
     async (request) => {
       const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>

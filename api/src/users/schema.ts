@@ -12,9 +12,9 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const userSchemas = {
-  me: { summary: "The account that is signed in", response: buildResponseSchemas(Me) },
+  readMe: { summary: "The account that is signed in", response: buildResponseSchemas(Me) },
   update: {
-    summary: "Changes user name, contact address or settings; the answer is the account as it is then",
+    summary: "Changes user name, contact address or settings; returns the account",
     body: UpdateMeBody,
     response: buildResponseSchemas(Me),
   },
@@ -25,10 +25,10 @@ export const userSchemas = {
   },
   requestAddressValidation: {
     summary: "Sends a mail with a link to the contact address",
-    response: buildResponseSchemas(z.undefined().describe("it is sent, or verified already"), 204),
+    response: buildResponseSchemas(z.undefined().describe("sent, or verified already"), 204),
   },
   confirmAddress: {
-    summary: "Confirms the contact address by what the mail's link carried; once, within 24 hours",
+    summary: "Confirms the contact address with the nonce of the mail's link; once, within 24 hours",
     querystring: ValidateContactEmailQuery,
     response: buildResponseSchemas(ValidateContactEmailResponse),
   },

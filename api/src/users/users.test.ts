@@ -46,7 +46,7 @@ describe("POST /user/validate-username", () => {
     body: { code: "validation_error", errors: [{ path: "/username", reason }] },
   });
 
-  it("says that a name is free, or one's own, and lays none aside", async () => {
+  it("accepts a free name and the caller's own name, and reserves neither name", async () => {
     const [person, otherUser] = [await service.signIn("val.1"), await service.signIn("val.2")];
     expect(await validateName(person, "val.3")).toMatchObject({ status: 200, body: { valid: true } });
     expect(await validateName(person, "VAL.1")).toMatchObject({ status: 200, body: { valid: true } });
@@ -54,7 +54,7 @@ describe("POST /user/validate-username", () => {
     expect(await validateName(person, "val.3")).toMatchObject(buildNameRejection("taken"));
   });
 
-  it("says that a name is taken, whatever its case, while it rests too, but not to whoever gave it up", async () => {
+  it("reports a name as taken in any letter case, also while it is reserved, except to its former owner", async () => {
     const [firstPerson, secondPerson] = [await service.signIn("val.4"), await service.signIn("val.5")];
     expect(await validateName(secondPerson, "VAL.4")).toMatchObject(buildNameRejection("taken"));
     await updateMe(firstPerson, { user_name: "val.6" });
@@ -68,14 +68,14 @@ describe("POST /user/validate-username", () => {
     expect(await validateName(await service.signIn(), name)).toMatchObject(buildNameRejection("malformed"));
   });
 
-  it("takes a query of nothing but the name, which stands in no log line", async () => {
+  it("accepts only the name in the query, which is not logged", async () => {
     const person = await service.signIn();
     expect((await service.call("POST", "/user/validate-username", person.token)).status).toBe(422);
     expect((await validateName(person, "planted-sentinel-name")).status).toBe(200);
-    expect(service.log()).not.toContain("planted-sentinel-name");
+    expect(service.readLog()).not.toContain("planted-sentinel-name");
   });
 
-  it("is limited in an hour, so that nobody lists who is here", async () => {
+  it("is limited per hour, so that no one can list users", async () => {
     const person = await service.signIn();
     for (let count = 0; count < 300; count++) expect((await validateName(person, "val.7")).status).toBe(200);
     expect(await validateName(person, "val.7")).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
@@ -83,7 +83,7 @@ describe("POST /user/validate-username", () => {
 });
 
 describe("POST /user/me", () => {
-  it("changes name and address and answers with the account as it is then", async () => {
+  it("changes name and address, and returns the account", async () => {
     const person = await service.signIn();
     const name = `Ana.B_${person.subject}`.slice(0, 32);
     const response = await updateMe(person, { user_name: name, contact_email: "me@example.org" });
@@ -95,13 +95,13 @@ describe("POST /user/me", () => {
     expect((await updateMe(person, {})).body).toEqual(response.body);
   });
 
-  it("gives a name to one person alone, whatever its case, and shows it as it was typed", async () => {
+  it("gives a name to one person only, in any letter case, and shows the name as typed", async () => {
     const [firstPerson, secondPerson] = [await service.signIn("karl"), await service.signIn("kai-1")];
     expect(await updateMe(secondPerson, { user_name: "KARL" })).toMatchObject(nameTakenResponse);
     expect((await updateMe(firstPerson, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
   });
 
-  it("lets a former name rest for 90 days, from everybody but the one who had it", async () => {
+  it("reserves a released name for 90 days for its former owner", async () => {
     const [firstPerson, secondPerson] = [await service.signIn("rest.1"), await service.signIn("other.1")];
     expect((await updateMe(firstPerson, { user_name: "rest.2" })).status).toBe(200);
     advanceDays(89);
@@ -116,7 +116,7 @@ describe("POST /user/me", () => {
     expect(await updateMe(firstPerson, { user_name: "rest.1" })).toMatchObject(nameTakenResponse);
   });
 
-  it("gives up a name from before they were ASCII under the key that it was kept by", async () => {
+  it("releases an old non-ASCII name under the key that it was stored by", async () => {
     const person = await service.signIn("wide");
     const { db } = service.app.services;
     await db.update(accounts).set({ userName: "ｗｉｄｅ" }).where(eq(accounts.id, person.userId));
@@ -128,7 +128,7 @@ describe("POST /user/me", () => {
     expect(nameRows.filter(({ releasedAt }) => releasedAt === null)).toEqual([{ nameKey: "narrow", releasedAt: null }]);
   });
 
-  it("leads from a name to the key of whoever has it, and from one that rests to nobody", async () => {
+  it("finds the key by its owner's current name only", async () => {
     const [person, otherPerson] = [await service.signIn("key.1"), await service.signIn()];
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
@@ -139,7 +139,7 @@ describe("POST /user/me", () => {
     expect([await readKeyStatus("key.1"), await readKeyStatus("key.2")]).toEqual([404, 200]);
   });
 
-  it("forgets who had a name once it has rested", async () => {
+  it("deletes former owners of names after the reservation", async () => {
     const person = await service.signIn("forget.1");
     await updateMe(person, { user_name: "forget.2" });
     const readNames = async () =>
@@ -153,7 +153,7 @@ describe("POST /user/me", () => {
     expect(await readNames()).toEqual(["forget.2"]);
   });
 
-  it("is limited in a day, so that nobody lays names aside or lists who is here", async () => {
+  it("is limited per day, so that no one can reserve or list names", async () => {
     const [person, otherUser] = [await service.signIn("hoard-0"), await service.signIn()];
     for (let count = 1; count <= 20; count++)
       expect((await updateMe(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
@@ -165,19 +165,19 @@ describe("POST /user/me", () => {
     expect((await updateMe(otherUser, { user_name: "hoard-21" })).status).toBe(200);
   });
 
-  it("gives a name to exactly one of two who ask at once", async () => {
+  it("gives a name to exactly one of two concurrent callers", async () => {
     const people = [await service.signIn(), await service.signIn()];
     const responses = await Promise.all(people.map((person) => updateMe(person, { user_name: "wanted" })));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  it("lets another vendor's people have the same name", async () => {
+  it("lets people of another vendor have the same name", async () => {
     const [localPerson, otherVendorPerson] = [await service.signIn("lena"), await service.signIn("lena-x", "second")];
     expect((await updateMe(otherVendorPerson, { user_name: "lena" })).status).toBe(200);
     expect((await service.call("GET", "/user/me", localPerson.token)).body).toMatchObject({ user_name: "lena" });
   });
 
-  it.each(["abc", "-._", "0123456789-abcdefghijklmnopqrs.Z"])("takes the name %s", async (name) => {
+  it.each(["abc", "-._", "0123456789-abcdefghijklmnopqrs.Z"])("accepts the name %s", async (name) => {
     expect((await updateMe(await service.signIn(), { user_name: name })).body).toMatchObject({ user_name: name });
   });
 

@@ -1,7 +1,7 @@
 import { Problem } from "../http/problem.ts";
 import type { VendorSettings, Vendors } from "./vendors.ts";
 
-/** Anybody may ask for any vendor, a disabled one too: the portal says why nobody can sign in. */
+/** Returns disabled vendors too: the portal explains why sign-in is off. */
 export function requireVendor(vendors: Vendors, id: string): VendorSettings {
   const vendor = vendors.find(id);
   if (vendor === null) throw new Problem("not_found");
@@ -9,8 +9,8 @@ export function requireVendor(vendors: Vendors, id: string): VendorSettings {
 }
 
 /**
- * What an account shares and asks for ends for strangers, downloads and answers under way too,
- * while the operator keeps it or its vendor closed.
+ * While an account is locked or its vendor disabled, its shares and requests are hidden from
+ * strangers, downloads and answers under way included.
  */
 export function isServedPublicly(
   vendors: Vendors,

@@ -9,7 +9,7 @@ export const vendorRoutes: FastifyPluginAsyncZod<{ services: { readonly vendors:
   app,
   { services },
 ) => {
-  app.get("/vendors/:id", { schema: vendorSchemas.get, config: { access: "public" } }, ({ params }) =>
+  app.get("/vendors/:id", { schema: vendorSchemas.readVendor, config: { access: "public" } }, ({ params }) =>
     presentVendor(requireVendor(services.vendors, params.id)),
   );
 };

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const vendorSchemas = {
-  get: {
-    summary: "What the service knows of a vendor and may tell anybody",
+  readVendor: {
+    summary: "Public details of a vendor",
     params: z.strictObject({ id: VendorId }),
     response: buildResponseSchemas(Vendor),
   },

@@ -7,7 +7,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe("GET /vendors/{id}", () => {
-  it("tells anybody name and whether it is enabled, and nothing else", async () => {
+  it("returns only name and state, to anyone", async () => {
     expect((await service.call("GET", "/vendors/second", null)).body).toEqual({
       vendor_id: "second",
       name: "Second",
@@ -20,7 +20,7 @@ describe("GET /vendors/{id}", () => {
     });
   });
 
-  it("answers 404 for one that is not known, 422 for what is no name", async () => {
+  it("answers 404 for an unknown vendor, 422 for an invalid id", async () => {
     expect(await service.call("GET", "/vendors/unknown", null)).toMatchObject({
       status: 404,
       body: { code: "not_found" },

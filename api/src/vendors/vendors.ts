@@ -13,15 +13,15 @@ export interface VendorSettings {
   readonly name: string;
   readonly enabled: boolean;
   readonly quotaBytes: number;
-  /** Of the sealed content of one version. */
-  readonly contentBytes: number;
-  /** Of a part where the client wishes nothing else. */
-  readonly partBytes: number;
-  /** How many of a secret are kept beside the present one. */
-  readonly formerVersions: number;
-  /** How long a share may last. */
-  readonly shareDays: number;
-  /** Of its own portal. */
+  /** Limit for the sealed content of one version, in bytes. */
+  readonly maxContentBytes: number;
+  /** Bytes of a part, unless the client chooses another size. */
+  readonly defaultPartBytes: number;
+  /** Kept per secret in addition to the current version. */
+  readonly maxFormerVersions: number;
+  /** Longest lifetime of a share. */
+  readonly maxShareDays: number;
+  /** Origin of the vendor's own portal; null without one. */
   readonly origin: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface VendorSettings {
 export interface Vendors {
   readonly ids: readonly string[];
   find(id: string): VendorSettings | null;
-  /** The vendor of a session, which is known: its token says so. */
+  /** For the vendor of a verified session. */
   require(id: string): VendorSettings;
 }
 
@@ -42,10 +42,10 @@ export function createVendors(configuredVendors: readonly ConfiguredVendor[]): V
         name: vendor.name,
         enabled: vendor.enabled,
         quotaBytes: vendor.quota_bytes ?? defaultQuotaBytes,
-        contentBytes: vendor.content_bytes ?? maxSealedBytes,
-        partBytes: vendor.part_bytes ?? defaultPartBytes,
-        formerVersions: vendor.former_versions ?? maxFormerVersions,
-        shareDays: vendor.share_days ?? shareLifetimeDays.maximum,
+        maxContentBytes: vendor.content_bytes ?? maxSealedBytes,
+        defaultPartBytes: vendor.part_bytes ?? defaultPartBytes,
+        maxFormerVersions: vendor.former_versions ?? maxFormerVersions,
+        maxShareDays: vendor.share_days ?? shareLifetimeDays.maximum,
         origin: vendor.origin ?? null,
       },
     ]),
@@ -55,7 +55,7 @@ export function createVendors(configuredVendors: readonly ConfiguredVendor[]): V
     find: (id) => vendorsById.get(id) ?? null,
     require(id) {
       const vendor = vendorsById.get(id);
-      if (vendor === undefined) throw new Error("a session of an unknown vendor");
+      if (vendor === undefined) throw new Error("the session's vendor is unknown");
       return vendor;
     },
   };

@@ -3,8 +3,8 @@ import { useTranslation } from "react-i18next";
 import { keyframes, styled } from "styled-components";
 
 /**
- * Placeholder for a page that is loading. It appears after 200 ms, so that fast pages show none of
- * it.
+ * Placeholder of a loading page. Appears after 200 ms, so that it does not flash before a fast
+ * page.
  */
 export function AreaLoading() {
   const { t } = useTranslation("common");

@@ -8,8 +8,8 @@ import { AreaLoading } from "./AreaLoading.tsx";
 import { warn } from "../telemetry/warn.ts";
 
 /**
- * Around each of the host's own screens: the frame stays usable while its code is loaded, and when
- * loading or rendering fails.
+ * Boundary of the host's own screens. The frame stays usable while their code loads, and when
+ * loading fails.
  */
 export function HostArea({ children }: { readonly children: ReactNode }) {
   const { key } = useLocation();

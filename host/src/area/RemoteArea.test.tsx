@@ -7,37 +7,37 @@ import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
-import type { LazyRoute, LoadedModule } from "../remotes/remote-module.ts";
+import type { LazyRoute, ParsedModule } from "../remotes/remote-module.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "../remotes/loader.ts";
 
 interface Settings {
-  readonly load?: () => Promise<LoadedModule>;
-  readonly page?: RemoteLoader["loadPage"];
+  readonly load?: () => Promise<ParsedModule>;
+  readonly loadPage?: RemoteLoader["loadPage"];
   readonly path?: string;
   readonly language?: "en" | "es";
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
 const createRoute = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const remoteModule: LoadedModule = { name: "settings", routes: [createRoute("/settings/profile")] };
+const remoteModule: ParsedModule = { name: "settings", routes: [createRoute("/settings/profile")] };
 
 async function show({
   load = () => Promise.resolve(remoteModule),
-  page,
+  loadPage,
   path = "/settings/profile",
   language = "en",
 }: Settings = {}) {
   const onCrash = jest.fn();
   const onRetry = jest.fn();
-  const loads = jest.fn(load);
+  const loadRemote = jest.fn(load);
   const pages = new Map<LazyRoute["load"], ReturnType<RemoteLoader["loadPage"]>>();
-  const loadPageOnce: RemoteLoader["loadPage"] = (_name, each) => {
-    const loading = pages.get(each.load) ?? each.load().then(({ default: component }) => component);
-    pages.set(each.load, loading);
+  const loadPageOnce: RemoteLoader["loadPage"] = (_name, route) => {
+    const loading = pages.get(route.load) ?? route.load().then(({ default: component }) => component);
+    pages.set(route.load, loading);
     return loading;
   };
-  const loader = { load: loads, loadPage: page ?? loadPageOnce };
+  const loader = { load: loadRemote, loadPage: loadPage ?? loadPageOnce };
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();
@@ -57,7 +57,7 @@ async function show({
       </>
     );
   }
-  // What a boundary catches, React writes to the console too.
+  // React also logs what a boundary catches.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   const app = await renderApp(
     <HostContext value={createFakeHost().host}>
@@ -65,10 +65,10 @@ async function show({
     </HostContext>,
     { path, language },
   );
-  return { app, onCrash, onRetry, loads };
+  return { app, onCrash, onRetry, loads: loadRemote };
 }
 
-/** What suspends after a click goes on only inside an awaited act. */
+/** A component that suspends after a click continues only inside an awaited act. */
 const tryAgain = () => act(() => userEvent.click(screen.getByRole("button", { name: "Try again" })));
 
 afterEach(() => {
@@ -76,16 +76,16 @@ afterEach(() => {
 });
 
 describe("RemoteArea", () => {
-  it("shows the remote's screen of the place, with the portal", async () => {
+  it("shows the remote's screen at its path, with the portal", async () => {
     await show();
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
   it.each([
-    ["en", "Settings: not available right now", "could not be fetched", "Try again"],
-    ["es", "Ajustes: no disponible en este momento", "No se ha podido obtener", "Intentar de nuevo"],
+    ["en", "Settings: not available right now", "could not be loaded", "Try again"],
+    ["es", "Ajustes: no disponible en este momento", "No se ha podido cargar", "Intentar de nuevo"],
   ] as const)(
-    "names the area and says what happened when the remote does not load (%s)",
+    "names the area and the error when the remote does not load (%s)",
     async (language, title, words, action) => {
       await show({ load: () => Promise.reject(new PortalError("remote_unreachable")), language });
       const alert = await screen.findByRole("alert");
@@ -97,8 +97,8 @@ describe("RemoteArea", () => {
     },
   );
 
-  it("keeps one placeholder until the remote and its screen are there, since React delays what follows each further one", async () => {
-    let resolveRemote = (_remote: LoadedModule): void => undefined;
+  it("keeps one placeholder until the remote and its screen are loaded", async () => {
+    let resolveRemote = (_remote: ParsedModule): void => undefined;
     let resolvePage = (_code: { default: typeof Profile }): void => undefined;
     const load = jest.fn(() => new Promise<{ default: typeof Profile }>((resolve) => (resolvePage = resolve)));
     await show({ load: () => new Promise((resolve) => (resolveRemote = resolve)) });
@@ -114,7 +114,7 @@ describe("RemoteArea", () => {
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
-  it.each(["does not come", "fails"])("shows the next screen though the first one %s", async (outcome) => {
+  it.each(["does not load", "fails"])("shows the next screen when the first one %s", async (outcome) => {
     let fail = (_error: Error): void => undefined;
     const pages = {
       "/settings/profile": new Promise<{ default: typeof Profile }>((_resolve, reject) => (fail = reject)),
@@ -136,7 +136,7 @@ describe("RemoteArea", () => {
     expect(await screen.findByRole("heading", { name: "Billing" })).toBeVisible();
   });
 
-  it("fetches a screen when somebody goes there, and none before", async () => {
+  it("fetches a screen only when it is opened", async () => {
     const fetched: string[] = [];
     const screens = ["/settings/profile", "/settings/billing", "/settings/payments"].map((path) => ({
       path,
@@ -154,7 +154,7 @@ describe("RemoteArea", () => {
     expect(loads).toHaveBeenCalled();
   });
 
-  it("loads anew when the person tries again", async () => {
+  it("loads the remote again on retry", async () => {
     let isReachable = false;
     const { loads, onRetry } = await show({
       load: () => (isReachable ? Promise.resolve(remoteModule) : Promise.reject(new PortalError("remote_unreachable"))),
@@ -168,7 +168,7 @@ describe("RemoteArea", () => {
     expect(onRetry).toHaveBeenCalledTimes(1);
   });
 
-  it("stays where it is when trying again fails again", async () => {
+  it("keeps the error when a retry fails", async () => {
     const { loads } = await show({ load: () => Promise.reject(new PortalError("remote_timed_out")) });
     await screen.findByRole("alert");
     await tryAgain();
@@ -176,12 +176,12 @@ describe("RemoteArea", () => {
     expect(loads).toHaveBeenCalledTimes(2);
   });
 
-  it("loads a page anew that failed", async () => {
+  it("loads a failed page again on retry", async () => {
     let isReachable = false;
     await show({
-      page: async (_name, each) => {
+      loadPage: async (_name, route) => {
         if (!isReachable) throw new PortalError("remote_unreachable");
-        return (await each.load()).default;
+        return (await route.load()).default;
       },
     });
     await screen.findByRole("alert");
@@ -190,7 +190,7 @@ describe("RemoteArea", () => {
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
-  it("keeps a crash inside, says that the area stopped, and tells the host", async () => {
+  it("keeps a crash inside the area, shows an error, and reports the crash to the host", async () => {
     const Broken = () => {
       throw new Error("boom");
     };
@@ -206,7 +206,7 @@ describe("RemoteArea", () => {
     expect(onCrash).toHaveBeenCalledWith("settings", expect.objectContaining({ code: "remote_crashed" }));
   });
 
-  it("keeps a page on the screen from one of its routes to the other", async () => {
+  it("keeps a page mounted between routes with the same code", async () => {
     const load = () => Promise.resolve({ default: () => <input aria-label="What was typed" /> });
     const { app } = await show({
       load: () =>
@@ -220,7 +220,7 @@ describe("RemoteArea", () => {
     expect(screen.getByRole("textbox")).toHaveValue("kept");
   });
 
-  it("forgets a crash when somebody goes elsewhere", async () => {
+  it("removes the error of a crash on navigation", async () => {
     const Broken = () => {
       throw new Error("boom");
     };

@@ -4,24 +4,23 @@ import { createElement, Suspense, use, useCallback, useMemo, useState, type Comp
 import { useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
-import type { LazyRoute, LoadedModule } from "../remotes/remote-module.ts";
+import type { LazyRoute, ParsedModule } from "../remotes/remote-module.ts";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
 import type { RemoteLoader } from "../remotes/loader.ts";
 
 export interface RemoteAreaProps {
   readonly name: RemoteName;
-  /** Path pattern of the route whose screen is shown. */
+  /** Path pattern of the current route. */
   readonly path: string;
   readonly loader: Pick<RemoteLoader, "load" | "loadPage">;
   readonly portal: Portal;
-  /** Limits the portal object to what the remote may use. */
+  /** Limits the portal object to the capabilities and paths of the remote. */
   readonly scope: (portal: Portal, name: RemoteName) => Portal;
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
-  /** Called when the person retries, beside loading the remote again. */
+  /** Called on retry, in addition to loading the remote again. */
   readonly onRetry: () => void;
 }
 
-/** A screen of one remote, inside its boundary. */
 export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry }: RemoteAreaProps) {
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
@@ -43,13 +42,13 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
 type AreaProps = Pick<RemoteAreaProps, "name" | "path" | "loader">;
 
 function Area({ name, path, loader }: AreaProps) {
-  // Outside the component that suspends: React renders again to show a failure and must get the
-  // same failed promise.
-  const [module] = useState(() => loader.load(name));
+  // Created outside the component that suspends: React renders that component again to show a
+  // failure, and it must get the same rejected promise.
+  const [modulePromise] = useState(() => loader.load(name));
   const [initialPage, setInitialPage] = useState<InitialPage | null>(() =>
-    loadInitialPage(module, { name, path, loader }),
+    loadInitialPage(modulePromise, { name, path, loader }),
   );
-  // somebody went on: nothing waits for it any more
+  // the person navigated to another screen
   if (initialPage !== null && initialPage.path !== path) setInitialPage(null);
   return (
     <Suspense fallback={<AreaLoading />}>
@@ -57,8 +56,8 @@ function Area({ name, path, loader }: AreaProps) {
         name={name}
         path={path}
         loader={loader}
-        module={module}
-        initialPage={initialPage?.path === path ? initialPage.ready : null}
+        modulePromise={modulePromise}
+        initialPagePromise={initialPage?.path === path ? initialPage.promise : null}
       />
     </Suspense>
   );
@@ -66,34 +65,34 @@ function Area({ name, path, loader }: AreaProps) {
 
 interface InitialPage {
   readonly path: string;
-  readonly ready: Promise<unknown>;
+  readonly promise: Promise<unknown>;
 }
 
 /**
- * The page that an area begins with comes in the place of the area's own placeholder: React keeps
- * each further one for at least 300 ms.
+ * Loads the first page together with the remote, so that both share one placeholder: React shows
+ * every further placeholder for at least 300 ms.
  */
-function loadInitialPage(module: Promise<LoadedModule>, { name, path, loader }: AreaProps): InitialPage {
-  const ready = module.then(({ routes }) => {
+function loadInitialPage(modulePromise: Promise<ParsedModule>, { name, path, loader }: AreaProps): InitialPage {
+  const promise = modulePromise.then(({ routes }) => {
     const route = routes.find((candidate) => candidate.path === path);
     return route === undefined ? null : loader.loadPage(name, route);
   });
-  ready.catch(() => undefined); // shown where it is used
-  return { path, ready };
+  promise.catch(() => undefined); // RemoteScreen handles a rejection
+  return { path, promise };
 }
 
 interface RemoteScreenProps extends AreaProps {
-  readonly module: Promise<LoadedModule>;
-  /** Until when there is nothing to draw but the placeholder. */
-  readonly initialPage: Promise<unknown> | null;
+  readonly modulePromise: Promise<ParsedModule>;
+  /** Keeps the placeholder until the promise settles. Null when there is no such promise. */
+  readonly initialPagePromise: Promise<unknown> | null;
 }
 
-/** The router has matched the address already: the route is found by its pattern. */
-function RemoteScreen({ name, path, loader, module, initialPage }: RemoteScreenProps) {
-  const { routes } = use(module);
-  if (initialPage !== null) use(initialPage);
+/** Finds the route by its pattern, because the router has already matched the address. */
+function RemoteScreen({ name, path, loader, modulePromise, initialPagePromise }: RemoteScreenProps) {
+  const { routes } = use(modulePromise);
+  if (initialPagePromise !== null) use(initialPagePromise);
   const route = routes.find((candidate) => candidate.path === path);
-  // parseModule lets none in that lacks a route of its manifest
+  // cannot happen: parseModule refuses a remote that lacks a route of its manifest
   if (route === undefined) throw new PortalError("remote_refused");
   return <Screen key={getPageKey(route, routes)} name={name} route={route} loader={loader} />;
 }
@@ -107,21 +106,21 @@ function Screen({
   readonly route: LazyRoute;
   readonly loader: Pick<RemoteLoader, "loadPage">;
 }) {
-  const [page] = useState(() => loader.loadPage(name, route));
+  const [pagePromise] = useState(() => loader.loadPage(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>
-      <LoadedPage page={page} />
+      <LoadedPage pagePromise={pagePromise} />
     </Suspense>
   );
 }
 
-function LoadedPage({ page }: { readonly page: Promise<ComponentType> }) {
-  return createElement(use(page));
+function LoadedPage({ pagePromise }: { readonly pagePromise: Promise<ComponentType> }) {
+  return createElement(use(pagePromise));
 }
 
 /**
- * A key for `route` that routes with the same code share, so that their page stays mounted from one
- * to the other.
+ * React key of a page. Routes with the same code share it, so that the page stays mounted between
+ * them.
  */
 function getPageKey({ load }: LazyRoute, routes: readonly LazyRoute[]): number {
   return routes.findIndex((route) => route.load === load);

@@ -9,18 +9,15 @@ import { useAreaTitle } from "./area-title.ts";
 
 export interface RemoteBoundaryProps {
   readonly name: RemoteName;
-  /** Called before the area is rendered again, to load what failed. */
+  /** Called before the area renders again: loads the failed code again. */
   readonly onRetry: () => void;
-  /** A change of the path resets the boundary. */
+  /** The boundary resets when the path changes. */
   readonly pathname: string;
   readonly onCrash: (name: RemoteName, error: PortalError) => void;
   readonly children: ReactNode;
 }
 
-/**
- * Keeps a remote's failure inside its area: names it and offers to try again, while the frame goes
- * on working.
- */
+/** Keeps a remote's failure inside its area and offers a retry. The frame keeps working. */
 export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: RemoteBoundaryProps) {
   return (
     <ErrorBoundary
@@ -41,18 +38,18 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
 export interface RemoteAreaProblemProps {
   readonly name: RemoteName;
   readonly error: PortalError;
-  /** Loads the area again; for a remote that was switched off, reloads the page instead. */
+  /** Loads the area again. If the remote was disabled, reloads the page. */
   readonly onRetry: () => void;
 }
 
-/** Replaces an area that does not work: names it, and says why. */
+/** Replaces a failed area with its name and the reason. */
 export function RemoteAreaProblem({ name, ...problem }: RemoteAreaProblemProps) {
   const getTitle = useAreaTitle();
   return <AreaProblem area={getTitle(name)} {...problem} />;
 }
 
 export interface AreaProblemProps extends Omit<RemoteAreaProblemProps, "name"> {
-  /** What the area is called. */
+  /** Any error but a PortalError was thrown while rendering: the area crashed. */
   readonly area: string;
 }
 

@@ -8,33 +8,32 @@ import { RemoteArea } from "./RemoteArea.tsx";
 import { RemoteAreaProblem } from "./RemoteBoundary.tsx";
 import { createScopedPortal } from "../remotes/scoped-portal.ts";
 
-/** Loads a vault that failed to load once more. Called when a person retries an area. */
+/** Retries a vault that failed to load. Called when a person retries an area. */
 export const ReloadVaultContext = createContext<() => void>(() => undefined);
 
-/** The screen that a remote draws for a route. */
 export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { remote: unknown }> }) {
-  const { loader, verified, watch, report } = useHost();
+  const { loader, verifiedDeployment, deploymentWatch, report } = useHost();
   const portal = usePortal();
   const reloadVault = useContext(ReloadVaultContext);
-  const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
+  const { disabledRemotes } = useSyncExternalStore(deploymentWatch.subscribe, deploymentWatch.getState);
   const scope = useCallback(
     (fullPortal: Portal, name: RemoteName) => {
-      const remote = verified.remotes.get(name);
+      const remote = verifiedDeployment.remotes.get(name);
       return createScopedPortal(
         fullPortal,
         remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] },
       );
     },
-    [verified],
+    [verifiedDeployment],
   );
   const handleCrash = useCallback(
     (name: RemoteName, error: PortalError) => {
-      // A failure to load has been reported by the loader.
+      // The loader has already reported a failure to load.
       if (isPortalError(error, "remote_crashed")) report(name, "render", error);
     },
     [report],
   );
-  if (disabled.has(route.remote)) {
+  if (disabledRemotes.has(route.remote)) {
     return <RemoteAreaProblem name={route.remote} error={disabledError} onRetry={() => window.location.reload()} />;
   }
   return (

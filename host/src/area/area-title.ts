@@ -5,15 +5,15 @@ import { useHost } from "../context/host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 
 /**
- * The title of an area when its own texts are not loaded: from its signed manifest, or the name of
- * the remote.
+ * Title of an area whose texts are not loaded: the title in its signed manifest, else the remote's
+ * name.
  */
 function getAreaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
   return getManifest(remote)?.title[language] ?? name;
 }
 
 export function useAreaTitle(): (name: RemoteName) => string {
-  const { remotes } = useHost().verified;
+  const { remotes } = useHost().verifiedDeployment;
   const language = useLanguage();
   return (name) => getAreaTitle(name, remotes.get(name), language);
 }

@@ -7,6 +7,7 @@ import { compactDecrypt } from "jose";
 import {
   dropLinkSecret,
   dropOldLinkSecrets,
+  holdLinkSecret,
   saveLinkSecret,
   linkSecretKey,
   linkSecretLifetimeMs,
@@ -31,8 +32,8 @@ beforeEach(() => {
   globalThis.indexedDB = new IDBFactory();
 });
 
-describe("somebody who reads what a tab keeps of a link", () => {
-  it("reads no link key: it is wrapped under a key that cannot be exported", async () => {
+describe("an attacker who reads what a tab stores of a link", () => {
+  it("reads no link key: it is encrypted under a key that cannot be exported", async () => {
     const { items, storage } = createTab();
     await saveLinkSecret(secret, storage, now);
     expect(JSON.stringify([...items])).not.toMatch(/the-link-key|p-shared/);
@@ -40,11 +41,11 @@ describe("somebody who reads what a tab keeps of a link", () => {
     const { key } = stored as { key: CryptoKey };
     expect(key.extractable).toBe(false);
     for (const format of ["raw", "jwk"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
-    // same-origin code can use it meanwhile
+    // same-origin code can still use the key
     await expect(compactDecrypt(items.get(linkSecretKey) ?? "", key)).resolves.toBeDefined();
   });
 
-  it("reads it nowhere once it was taken, though the tab's storage was copied before", async () => {
+  it("finds no secret once the page took it, even with an earlier copy of the tab's storage", async () => {
     const { items, storage } = createTab();
     await saveLinkSecret(secret, storage, now);
     const copy = items.get(linkSecretKey) ?? "";
@@ -57,8 +58,8 @@ describe("somebody who reads what a tab keeps of a link", () => {
 
   it.each([
     ["after ten minutes", linkSecretLifetimeMs],
-    ["from the future", -1],
-  ])("reads it nowhere %s", async (_when, elapsedMs) => {
+    ["when its time is in the future", -1],
+  ])("finds no link secret %s", async (_when, elapsedMs) => {
     const { items, storage } = createTab();
     await saveLinkSecret(secret, storage, now);
     const copy = items.get(linkSecretKey) ?? "";
@@ -69,7 +70,7 @@ describe("somebody who reads what a tab keeps of a link", () => {
     await expect(takeLinkSecret(storage, now + 1)).resolves.toBeNull();
   });
 
-  it("finds it as long as it may be needed: across a reload, and while other tabs tidy up", async () => {
+  it("cannot keep the page from reading its link secret after a reload and other tabs' cleanups", async () => {
     const { storage } = createTab();
     await saveLinkSecret(secret, storage, now);
     await dropOldLinkSecrets(createTab().storage, now + linkSecretLifetimeMs - 1);
@@ -77,15 +78,15 @@ describe("somebody who reads what a tab keeps of a link", () => {
     await expect(takeLinkSecret(storage, now + linkSecretLifetimeMs - 1)).resolves.toEqual(secret);
   });
 
-  it("cannot have the tidying of a page drop a link that comes meanwhile", async () => {
+  it("cannot make a cleanup delete the secret of a newer link", async () => {
     const { items, storage } = createTab();
-    const cleanup = dropOldLinkSecrets(storage, now); // its database is being opened
+    const cleanup = dropOldLinkSecrets(storage, now); // still opening its database
     items.set(linkSecretKey, "of the newer link");
     await cleanup;
     expect(items.get(linkSecretKey)).toBe("of the newer link");
   });
 
-  it("reads it nowhere after a lock, a sign-out or another link", async () => {
+  it("finds no link secret after it was dropped or replaced by another link's", async () => {
     const { items, storage } = createTab();
     await saveLinkSecret(secret, storage, now);
     await saveLinkSecret({ ...secret, s: "another" }, storage, now);
@@ -95,14 +96,36 @@ describe("somebody who reads what a tab keeps of a link", () => {
     expect(Object.values(await readAllDatabases()).flat()).toEqual([]);
   });
 
-  it.each(["not a token", "e30.e30.e30.e30.e30"])(
-    "cannot make the page stumble by writing %s there",
-    async (storedValue) => {
-      const { items, storage } = createTab();
-      items.set(linkSecretKey, storedValue);
-      await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
-      items.set(linkSecretKey, storedValue);
-      await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
-    },
-  );
+  it("finds no secret of a page without storage after it was taken, dropped or expired", async () => {
+    const { items, storage } = createTab();
+    holdLinkSecret(secret, now);
+    expect(items.size).toBe(0);
+    await expect(takeLinkSecret(storage, now + 1)).resolves.toEqual(secret);
+    await expect(takeLinkSecret(storage, now + 2)).resolves.toBeNull();
+    holdLinkSecret(secret, now);
+    await dropLinkSecret(storage);
+    await expect(takeLinkSecret(storage, now + 1)).resolves.toBeNull();
+    holdLinkSecret(secret, now);
+    await expect(takeLinkSecret(storage, now + linkSecretLifetimeMs)).resolves.toBeNull();
+    holdLinkSecret(secret, now);
+    await dropOldLinkSecrets(storage, now + linkSecretLifetimeMs);
+    await expect(takeLinkSecret(storage, now + 1)).resolves.toBeNull();
+  });
+
+  it("finds nothing stored in a browser without databases, where saving reports a failure", async () => {
+    const { items, storage } = createTab();
+    await expect(saveLinkSecret(secret, storage, now)).resolves.toBe(true);
+    items.clear();
+    Reflect.deleteProperty(globalThis, "indexedDB");
+    await expect(saveLinkSecret(secret, storage, now)).resolves.toBe(false);
+    expect(items.size).toBe(0);
+  });
+
+  it.each(["not a token", "e30.e30.e30.e30.e30"])("cannot make the page throw by storing %s", async (storedValue) => {
+    const { items, storage } = createTab();
+    items.set(linkSecretKey, storedValue);
+    await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
+    items.set(linkSecretKey, storedValue);
+    await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
+  });
 });

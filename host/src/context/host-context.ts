@@ -8,7 +8,7 @@ import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import type { DeploymentWatch } from "../deployment/watch.ts";
 import type { FeatureFlags } from "../settings/feature-flags.ts";
-import type { ConfirmQueue } from "../popups/confirms.tsx";
+import type { ConfirmQueue, ServiceDialogs } from "../popups/dialog-hosts.tsx";
 import type { PortalRoute } from "../routes/routes.ts";
 import type { RemoteLoader } from "../remotes/loader.ts";
 import type { VaultSource } from "../remotes/vault-source.ts";
@@ -17,33 +17,33 @@ import type { Reachability } from "../service/reachability.ts";
 import type { Session } from "../session/session.ts";
 import type { ScreenHistory } from "../telemetry/vitals.ts";
 import type { ThemeStore } from "../settings/theme.ts";
-import type { VendorAppearanceStore } from "../settings/vendor.ts";
+import type { VendorAppearanceStore } from "../settings/vendor-appearance.ts";
 
-/** Everything that the host consists of; created once, in create-host.ts. */
+/** All parts of the host. Created once, in create-host.ts. */
 export interface Host {
-  readonly verified: VerifiedDeployment;
-  /** All routes of the portal; the router is made from them. */
+  readonly verifiedDeployment: VerifiedDeployment;
+  /** All routes of the portal, from which the router is created. */
   readonly routes: readonly PortalRoute[];
-  /** Whether the releases that this page runs are still in force. */
-  readonly watch: DeploymentWatch;
+  /** Whether the releases of this page are still in force. */
+  readonly deploymentWatch: DeploymentWatch;
   readonly session: Session;
-  /** Calls with the session token to any path of the service, observed by `reachability`. */
+  /** Calls any path of the service with the session token. `reachability` observes the calls. */
   readonly http: HttpClient;
   readonly reachability: Reachability;
   readonly loader: RemoteLoader;
-  readonly vault: VaultSource;
-  readonly visitor: VisitorSource;
+  readonly vaultSource: VaultSource;
+  readonly visitorSource: VisitorSource;
   readonly vendor: VendorAppearanceStore;
   readonly flags: FeatureFlags;
   readonly queryClient: QueryClient;
   readonly i18n: I18n;
   readonly theme: ThemeStore;
-  readonly confirms: ConfirmQueue;
-  /** What this device keeps of the person's accounts. */
+  readonly confirmQueue: ConfirmQueue;
+  readonly serviceDialogs: ServiceDialogs;
   readonly listStoredAccounts: () => Promise<readonly StoredAccount[]>;
   readonly changeLanguage: (language: Language) => Promise<void>;
-  /** Which screen was shown when, for what is measured. */
-  readonly screens: ScreenHistory;
+  /** Records which screen was shown when, for telemetry. */
+  readonly screenHistory: ScreenHistory;
   readonly report: (name: RemoteName, phase: "load" | "render" | "call", error: PortalError) => void;
 }
 
@@ -51,6 +51,6 @@ export const HostContext = createContext<Host | null>(null);
 
 export function useHost(): Host {
   const host = useContext(HostContext);
-  if (host === null) throw new TypeError("useHost is used outside the host");
+  if (host === null) throw new TypeError("useHost must be called inside the host: wrap the component in its context");
   return host;
 }

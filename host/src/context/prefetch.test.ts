@@ -1,7 +1,7 @@
 import { createFakeHost } from "../testing/fake-host.tsx";
 import { mayUseVault, prefetchRoute } from "./prefetch.ts";
 
-const { routes, verified } = createFakeHost().host;
+const { routes, verifiedDeployment } = createFakeHost().host;
 
 describe("prefetchRoute", () => {
   it.each([
@@ -9,32 +9,32 @@ describe("prefetchRoute", () => {
     ["/shared/abc", "sharing", "/shared/:shareId"],
     ["/", "secrets", "/home"],
     ["/settings", "settings", "/settings/*"],
-  ])("for %s loads %s ahead, with the page at %s", (path, remote, pattern) => {
+  ])("prefetches for the path %s the remote %s with the page of %s", (path, remote, pattern) => {
     const prefetch = jest.fn();
     prefetchRoute(routes, path, { prefetch });
     expect(prefetch).toHaveBeenCalledTimes(1);
     expect(prefetch).toHaveBeenCalledWith(remote, pattern);
   });
 
-  it("loads nothing for a screen of the host's own", () => {
+  it("prefetches nothing for the host's own screens", () => {
     const prefetch = jest.fn();
     prefetchRoute(routes, "/status", { prefetch });
     expect(prefetch).not.toHaveBeenCalled();
   });
 });
 
-describe("mayUseVault", () => {
+describe("mayUseVault returns", () => {
   it.each([
     ["/secrets", true],
     ["/", true],
     ["/settings/profile", true],
     ["/status", false],
-  ])("at %s is %s", (path, expected) => {
-    expect(mayUseVault(routes, path, verified.remotes)).toBe(expected);
+  ])("for the path %s: %s", (path, expected) => {
+    expect(mayUseVault(routes, path, verifiedDeployment.remotes)).toBe(expected);
   });
 
-  it("is not said of a remote whose manifest does not name it", () => {
-    const settings = verified.remotes.get("settings");
+  it("false for a remote whose manifest lacks the capability", () => {
+    const settings = verifiedDeployment.remotes.get("settings");
     if (settings?.status !== "verified") throw new Error("settings was refused");
     const { record } = settings;
     const withoutVault = {
@@ -44,8 +44,8 @@ describe("mayUseVault", () => {
     expect(mayUseVault(routes, "/settings/profile", new Map([["settings", withoutVault]]))).toBe(false);
   });
 
-  it("is not said of a remote that was refused", () => {
-    const { host } = createFakeHost({ refused: ["secrets"] });
-    expect(mayUseVault(host.routes, "/secrets", host.verified.remotes)).toBe(false);
+  it("false for a refused remote", () => {
+    const { host } = createFakeHost({ refusedRemotes: ["secrets"] });
+    expect(mayUseVault(host.routes, "/secrets", host.verifiedDeployment.remotes)).toBe(false);
   });
 });

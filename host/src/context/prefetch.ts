@@ -6,8 +6,8 @@ import { findRoute, type PortalRoute } from "../routes/routes.ts";
 import { useHost } from "./host-context.ts";
 
 /**
- * Fetches entry, texts and page of the route that will be shown. Code is public, so this may happen
- * while sign-in completes.
+ * Fetches the remote, texts and page of the route that will be shown. May run during sign-in,
+ * because code is public.
  */
 export function prefetchRoute(
   routes: readonly PortalRoute[],
@@ -22,10 +22,7 @@ export function prefetchRoute(
   if ("remote" in route) loader.prefetch(route.remote, route.path);
 }
 
-/**
- * Gives a function that fetches the remote and the page of a path before somebody goes there, such
- * as on hover.
- */
+/** Returns a function that prefetches the remote and page of a path, for example on hover. */
 export function usePrefetch(): (path: string) => void {
   const { loader, routes } = useHost();
   return useCallback(
@@ -36,7 +33,7 @@ export function usePrefetch(): (path: string) => void {
   );
 }
 
-/** Whether the screen of that path belongs to a remote that may use the vault. */
+/** Whether the path's screen belongs to a remote that may use the vault. */
 export function mayUseVault(
   routes: readonly PortalRoute[],
   path: string,

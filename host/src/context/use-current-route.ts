@@ -3,7 +3,7 @@ import { useMatches } from "react-router-dom";
 import { useHost } from "./host-context.ts";
 import type { PortalRoute } from "../routes/routes.ts";
 
-/** The route that matches the address; null for one that only redirects. */
+/** The route that matches the address; null when the address only redirects. */
 export function useCurrentRoute(): PortalRoute | null {
   const { routes } = useHost();
   const handle = useMatches().at(-1)?.handle;

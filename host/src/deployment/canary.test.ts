@@ -1,17 +1,17 @@
 import { rolloutBucketKey, isInRollout, getRolloutBucket } from "./canary.ts";
 
-describe("sessionDraw", () => {
+describe("getRolloutBucket", () => {
   beforeEach(() => {
     sessionStorage.clear();
   });
 
-  it("stays the same as long as the tab lives", () => {
+  it("stays the same while the tab is open", () => {
     const first = getRolloutBucket(sessionStorage);
     expect(getRolloutBucket(sessionStorage)).toBe(first);
     expect(sessionStorage.getItem(rolloutBucketKey)).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("spreads sessions evenly over the hundred", () => {
+  it("distributes sessions evenly", () => {
     const countByTenth = Array.from({ length: 10 }, () => 0);
     for (let count = 0; count < 5000; count++) {
       sessionStorage.clear();
@@ -22,7 +22,7 @@ describe("sessionDraw", () => {
     for (const count of countByTenth) expect(Math.abs(count - 500)).toBeLessThan(120);
   });
 
-  it("draws all the same where storage is forbidden", () => {
+  it("returns a bucket where storage is forbidden", () => {
     const forbidden = {
       getItem: () => {
         throw new DOMException("forbidden", "SecurityError");
@@ -33,13 +33,13 @@ describe("sessionDraw", () => {
   });
 });
 
-describe("drawn", () => {
+describe("isInRollout", () => {
   it.each([
     [0, 0, false],
     [0, 1, true],
     [99.9, 100, true],
     [50, 50, false],
-  ])("at %d of %d percent: %s", (rolloutBucket, percent, expected) => {
+  ])("returns for the bucket %d at %d percent: %s", (rolloutBucket, percent, expected) => {
     expect(isInRollout(rolloutBucket, percent)).toBe(expected);
   });
 });

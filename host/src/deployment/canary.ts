@@ -1,13 +1,12 @@
 /**
- * Session storage key of the random id that decides whether a session gets canary releases. It is
- * not derived from the person.
+ * Session storage key of the random id that assigns a session to canary releases. The id is not
+ * derived from the person.
  */
 export const rolloutBucketKey = "releaseDraw";
 
 /**
- * A number from 0 to 100 for this session. It stays the same while the tab is open, so that a
- * reload gets the same releases, and it is the same for all remotes, so that their canaries run
- * together. Without storage each page draws its own.
+ * Bucket of this session, from 0 up to 100. It is the same for all remotes, so that their canaries
+ * run together, and survives reloads of the tab. Without storage each page draws a new bucket.
  */
 export function getRolloutBucket(
   storage: Pick<Storage, "getItem" | "setItem">,
@@ -21,21 +20,19 @@ export function getRolloutBucket(
       storage.setItem(rolloutBucketKey, id);
     }
   } catch {
-    // Storage is full or forbidden: the next page of this tab will draw another number.
+    // Storage is full or forbidden: the next page of this tab draws another id.
   }
   return hashToBucket(id ?? randomId());
 }
 
-/**
- * Whether a session with this number gets a canary that is released to `percent` of all sessions.
- */
+/** Whether this session runs a canary that is rolled out to `percent` of all sessions. */
 export function isInRollout(bucket: number, percent: number): boolean {
   return bucket < percent;
 }
 
 /**
- * FNV-1a (32 bits) with MurmurHash3's finalizer, scaled to 0 up to, not including, 100. It need not
- * be hard to invert: a person who wants a canary may have one.
+ * FNV-1a (32 bits) with MurmurHash3's finalizer, scaled to [0, 100). It need not resist inversion:
+ * anyone may choose to run a canary.
  */
 function hashToBucket(id: string): number {
   let hash = 0x811c9dc5;

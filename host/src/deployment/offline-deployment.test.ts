@@ -9,13 +9,13 @@ const forbidden = {
   },
 };
 
-describe("what a device remembers of deployments", () => {
-  it("is nothing when storage is forbidden, and that is no error", () => {
+describe("readOfflineDeployment", () => {
+  it("returns null where storage is forbidden", () => {
     storeOfflineDeployment(forbidden, "relicario", {});
     expect(readOfflineDeployment(forbidden, "relicario")).toBeNull();
   });
 
-  it("is kept apart by vendor", () => {
+  it("reads only the vendor's own document", () => {
     storeOfflineDeployment(localStorage, "acme", { a: 1 });
     expect(readOfflineDeployment(localStorage, "acme")).toEqual({ a: 1 });
     expect(readOfflineDeployment(localStorage, "other")).toBeNull();

@@ -1,6 +1,6 @@
 /**
- * Local storage key of a vendor's last document that was valid, with its signatures: it is verified
- * again before it is used.
+ * Local storage key of the vendor's last valid document with its signatures. The document is
+ * verified again before use.
  */
 export const buildDeploymentKey = (vendorId: string) => `deployment.${vendorId}`;
 
@@ -8,7 +8,7 @@ export function readOfflineDeployment(storage: Pick<Storage, "getItem">, vendorI
   try {
     return JSON.parse(storage.getItem(buildDeploymentKey(vendorId)) ?? "");
   } catch {
-    return null; // nothing stored, or unreadable: the served document alone is used
+    return null; // missing or unreadable: the page can only use the served document
   }
 }
 

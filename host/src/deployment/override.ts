@@ -1,14 +1,16 @@
 import { ReleaseOverride, type Deployment, type PortalTrustAnchors, type RemoteName } from "@relicario/shared/contract";
-import { compactVerify, createLocalJWKSet, decodeJwt } from "jose";
+import { decodeJwt } from "jose";
 import { z } from "zod";
 
+import { verifyTeamSignature } from "./team-signature.ts";
+
 /**
- * Name in a link's fragment, and session storage key: a release that a developer tries in this tab
- * alone, signed by its team.
+ * Name of a parameter in a link's fragment, and of a session storage item. The value is a release,
+ * signed by its team, that a developer tries in this tab only.
  */
 export const overrideKey = "releaseOverride";
 
-/** What became of an override. Refused, the portal runs as it would without one. */
+/** Result of verifying an override. A refused override has no effect. */
 export type OverrideState =
   | { readonly status: "active"; readonly remote: RemoteName; readonly release: string }
   | { readonly status: "refused"; readonly reason: "production" | "invalid" };
@@ -22,23 +24,20 @@ const OverrideClaims = z.object({ remote: ReleaseOverride.shape.remote });
 const maxOverrideMs = 24 * 60 * 60_000;
 
 /**
- * Opens an override that is for this portal now: of an environment other than production, signed by
- * a key of the remote's team, for this vendor and origin, and not over. Its release is verified
- * like any other after that.
+ * Verifies that the override is signed by a key of the remote's team, names this vendor and origin,
+ * has not expired, lasts at most 24 hours, and that this is not production. The caller verifies its
+ * release like any other.
  */
 export async function verifyOverride(
   jws: string,
   deployment: Deployment,
-  { page: trustAnchors, now }: { readonly page: PortalTrustAnchors; readonly now: number },
+  { trustAnchors, now }: { readonly trustAnchors: PortalTrustAnchors; readonly now: number },
 ): Promise<ReleaseOverride | OverrideState> {
   if (deployment.environment === "production") return refuseOverride("production");
   try {
-    const { remote } = OverrideClaims.parse(decodeJwt(jws)); // whose key it has to be signed with
+    const { remote } = OverrideClaims.parse(decodeJwt(jws)); // selects the team's keys; untrusted until verified
     const keys = Object.hasOwn(trustAnchors.team_keys, remote) ? trustAnchors.team_keys[remote] : undefined;
-    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...(keys ?? [])] }), {
-      algorithms: ["EdDSA"],
-    });
-    const override = ReleaseOverride.parse(JSON.parse(new TextDecoder().decode(payload)));
+    const override = ReleaseOverride.parse(await verifyTeamSignature(jws, keys ?? []));
     const remainingMs = Date.parse(override.not_after) - now;
     if (
       override.vendor_id !== deployment.vendor_id ||
@@ -49,6 +48,6 @@ export async function verifyOverride(
       return refuseOverride("invalid");
     return override;
   } catch {
-    return refuseOverride("invalid"); // whatever the reason, its team did not sign this
+    return refuseOverride("invalid"); // every failure has the same result
   }
 }

@@ -4,40 +4,18 @@ import type {
   ReleaseOverride,
   ReleaseRecord,
   RemoteName,
-  VerificationKey,
 } from "@relicario/shared/contract";
-import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
-import { loadDeployment, readTrustAnchors } from "./load.ts";
+import { createLocks } from "./testing/locks.ts";
+import { createSigner, signDocument, signRecord, type Signer } from "./testing/signer.ts";
+import { loadDeployment, readTrustAnchors, type DeploymentDeps } from "./load.ts";
 import { buildDeploymentKey } from "./offline-deployment.ts";
 import { verifyDeployment, type DeploymentExpectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
 const now = Date.parse("2026-11-21T10:00:00.000Z");
-const day = 24 * 60 * 60_000;
+const dayMs = 24 * 60 * 60_000;
 const toTimestamp = (ms: number) => new Date(ms).toISOString();
-
-interface Signer {
-  readonly key: CryptoKey;
-  readonly publicKey: VerificationKey;
-}
-
-async function createSigner(kid: string): Promise<Signer> {
-  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
-  const { x = "" } = await exportJWK(publicKey);
-  return { key: privateKey, publicKey: { kid, kty: "OKP", crv: "Ed25519", x } };
-}
-
-const encodeJson = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
-
-const signDocument = (payload: unknown, signer: Signer, alg = "EdDSA") =>
-  new GeneralSign(encodeJson(payload))
-    .addSignature(signer.key)
-    .setProtectedHeader({ alg, kid: signer.publicKey.kid })
-    .sign();
-
-const signRecord = (record: unknown, signer: Signer) =>
-  new CompactSign(encodeJson(record)).setProtectedHeader({ alg: "EdDSA", kid: signer.publicKey.kid }).sign(signer.key);
 
 const remoteNames = ["secrets", "sharing", "recovery", "settings"];
 
@@ -71,8 +49,8 @@ const createRecordRequiring = (requiredVersion: string, name: string): ReleaseRe
 interface Scenario {
   readonly portal: Signer;
   readonly team: Signer;
-  readonly page: PortalTrustAnchors;
-  readonly expected: DeploymentExpectations;
+  readonly trustAnchors: PortalTrustAnchors;
+  readonly expectations: DeploymentExpectations;
   readonly deployment: Deployment;
 }
 
@@ -94,9 +72,10 @@ beforeAll(async () => {
     v: 1,
     vendor_id: "relicario",
     origin,
+    vault_origin: "http://localhost:3004",
     sequence: 7,
-    issued_at: toTimestamp(now - day),
-    not_after: toTimestamp(now + day),
+    issued_at: toTimestamp(now - dayMs),
+    not_after: toTimestamp(now + dayMs),
     environment: "test",
     app_version: "0.3.1",
     branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } },
@@ -110,12 +89,13 @@ beforeAll(async () => {
   scenario = {
     portal,
     team,
-    page: trustAnchors,
-    expected: {
-      page: trustAnchors,
+    trustAnchors,
+    expectations: {
+      trustAnchors,
       origin,
       seenSequence: 0,
       now,
+      serviceTime: null,
       rolloutBucket: 50,
       override: null,
       providedPackages: { react: "19.3.1", zod: "4.6.7" },
@@ -126,12 +106,12 @@ beforeAll(async () => {
 
 const verify = async (changes: Partial<Deployment>, expectations: Partial<DeploymentExpectations> = {}) =>
   verifyDeployment(await signDocument({ ...scenario.deployment, ...changes }, scenario.portal), {
-    ...scenario.expected,
+    ...scenario.expectations,
     ...expectations,
   });
 
 describe("verifyDeployment", () => {
-  it("gives the deployment and a verified record for each remote", async () => {
+  it("returns the deployment and a verified record for each remote", async () => {
     const { deployment, remotes } = await verify({});
     expect(deployment.sequence).toBe(7);
     expect([...remotes].map(([name, { status }]) => `${name} ${status}`)).toEqual(
@@ -139,25 +119,87 @@ describe("verifyDeployment", () => {
     );
   });
 
-  describe("refuses the whole", () => {
+  it("allows a clock that is at most 15 minutes behind the time at which the document was issued", async () => {
+    const issued = { issued_at: toTimestamp(now + 15 * 60_000) };
+    await expect(verify(issued)).resolves.toMatchObject({ wrongClock: null });
+    await expect(verify(issued, { now: now - 1 })).rejects.toMatchObject({
+      code: "clock_wrong",
+      details: { device: now - 1, service: now + 15 * 60_000 },
+    });
+  });
+
+  it.each([
+    [5 * 60_000, false],
+    [5 * 60_000 + 1, true],
+    [-5 * 60_000, false],
+    [-5 * 60_000 - 1, true],
+  ])("reports a clock that differs by %d ms: %s", async (differenceMs, isWrong) => {
+    const service = now - differenceMs;
+    const { wrongClock } = await verify({}, { serviceTime: service });
+    expect(wrongClock).toEqual(isWrong ? { device: now, service } : null);
+  });
+
+  describe("refuses the whole deployment for", () => {
     it.each<[string, string, () => Partial<Deployment>, Partial<DeploymentExpectations>]>([
       ["another vendor's document", "deployment_refused", () => ({ vendor_id: "acme" }), {}],
       ["another origin's document", "deployment_refused", () => ({ origin: "http://localhost:3002" }), {}],
-      ["an older document than one seen", "deployment_older", () => ({ sequence: 6 }), { seenSequence: 7 }],
+      ["a document with the vault at the portal's origin", "deployment_refused", () => ({ vault_origin: origin }), {}],
+      [
+        "a document with the vault on another site",
+        "deployment_refused",
+        () => ({ vault_origin: "http://vault.portal.localhost:3004" }),
+        {},
+      ],
+      [
+        "a document whose vault_origin is not an origin",
+        "deployment_refused",
+        () => ({ vault_origin: "http://localhost:3004/vault" }),
+        {},
+      ],
+      ["a document older than one that was seen", "deployment_older", () => ({ sequence: 6 }), { seenSequence: 7 }],
       [
         "an expired document",
         "deployment_expired",
-        () => ({ issued_at: toTimestamp(now - 2 * day), not_after: toTimestamp(now) }),
+        () => ({ issued_at: toTimestamp(now - 2 * dayMs), not_after: toTimestamp(now) }),
         {},
       ],
-      ["a document that expired while it was kept", "deployment_expired", () => ({}), { now: now + 2 * day }],
+      ["a stored document that has expired", "deployment_expired", () => ({}), { now: now + 2 * dayMs }],
       [
         "a document that is in force for more than 7 days",
         "deployment_refused",
-        () => ({ issued_at: toTimestamp(now), not_after: toTimestamp(now + 7 * day + 1) }),
+        () => ({ issued_at: toTimestamp(now), not_after: toTimestamp(now + 7 * dayMs + 1) }),
         {},
       ],
-      ["a document of the future", "deployment_refused", () => ({ issued_at: toTimestamp(now + day / 2) }), {}],
+      [
+        "a document issued later than both clocks show",
+        "deployment_refused",
+        () => ({ issued_at: toTimestamp(now + dayMs / 2) }),
+        { serviceTime: now },
+      ],
+      [
+        "a document issued later than the device's clock shows, without a service time",
+        "clock_wrong",
+        () => ({ issued_at: toTimestamp(now + dayMs / 2) }),
+        {},
+      ],
+      [
+        "a fresh document, when the device's clock is behind",
+        "clock_wrong",
+        () => ({}),
+        { now: now - 2 * dayMs, serviceTime: now },
+      ],
+      [
+        "a document in force, when the device's clock is ahead",
+        "clock_wrong",
+        () => ({}),
+        { now: now + 2 * dayMs, serviceTime: now },
+      ],
+      [
+        "a document that has expired by both clocks, although they differ",
+        "deployment_expired",
+        () => ({}),
+        { now: now + 2 * dayMs, serviceTime: now + 3 * dayMs },
+      ],
       [
         "a document that ends before it begins",
         "deployment_refused",
@@ -181,43 +223,43 @@ describe("verifyDeployment", () => {
       await expect(verify(changes(), expected)).rejects.toMatchObject({ code });
     });
 
-    it("takes the same sequence again", async () => {
+    it("but not for the same sequence again", async () => {
       await expect(verify({}, { seenSequence: 7 })).resolves.toBeDefined();
     });
 
     it.each<[string, () => Promise<unknown>]>([
       ["a key that is not the portal's", async () => signDocument(scenario.deployment, await createSigner("portal-1"))],
       ["a key of a team", () => signDocument(scenario.deployment, scenario.team)],
-    ])("signed by %s", async (_name, createDocument) => {
-      await expect(verifyDeployment(await createDocument(), scenario.expected)).rejects.toMatchObject({
+    ])("a document signed by %s", async (_name, createDocument) => {
+      await expect(verifyDeployment(await createDocument(), scenario.expectations)).rejects.toMatchObject({
         code: "deployment_refused",
       });
     });
 
-    it("when one character of payload, header or signature is altered", async () => {
+    it("a document whose payload, header or signature has an altered character", async () => {
       const signed = await signDocument(scenario.deployment, scenario.portal);
-      const [first] = signed.signatures;
+      const [firstSignature] = signed.signatures;
       const alter = (text: string | undefined) => {
         const middle = Math.floor((text ?? "").length / 2);
         return `${(text ?? "").slice(0, middle)}${text?.[middle] === "A" ? "B" : "A"}${(text ?? "").slice(middle + 1)}`;
       };
       const altered = [
         { ...signed, payload: alter(signed.payload) },
-        { ...signed, signatures: [{ ...first, protected: alter(first?.protected) }] },
-        { ...signed, signatures: [{ ...first, signature: alter(first?.signature) }] },
+        { ...signed, signatures: [{ ...firstSignature, protected: alter(firstSignature?.protected) }] },
+        { ...signed, signatures: [{ ...firstSignature, signature: alter(firstSignature?.signature) }] },
         { ...signed, signatures: [] },
         { payload: signed.payload },
         "not a document",
         null,
       ];
       for (const document of altered)
-        await expect(verifyDeployment(document, scenario.expected)).rejects.toMatchObject({
+        await expect(verifyDeployment(document, scenario.expectations)).rejects.toMatchObject({
           code: "deployment_refused",
         });
     });
   });
 
-  describe("refuses one remote only", () => {
+  describe("refuses only one remote", () => {
     const verifyWithRecord = async (jws: string) =>
       verify({ release_records: { ...scenario.deployment.release_records, [createRecord("settings").release]: jws } });
 
@@ -243,7 +285,7 @@ describe("verifyDeployment", () => {
         () => signRecord({ ...createRecord("settings"), release: "settings-0.3.1-ffffffffffff" }, scenario.team),
       ],
       [
-        "a hash is missing its shape",
+        "a hash is malformed",
         "remote_refused",
         () => signRecord({ ...createRecord("settings"), files: { "remoteEntry.js": "sha256-x" } }, scenario.team),
       ],
@@ -259,7 +301,7 @@ describe("verifyDeployment", () => {
           ),
       ],
       [
-        "it was built for a newer contract, whose manifest says more",
+        "it was built for a newer contract, whose manifest has unknown members",
         "remote_incompatible",
         () =>
           signRecord(
@@ -271,13 +313,23 @@ describe("verifyDeployment", () => {
           ),
       ],
       ["its record is nonsense", "remote_refused", () => Promise.resolve("a.b.c")],
+      [
+        "its record is longer than WebKitGTK can verify",
+        "remote_refused",
+        () => {
+          const record = createRecord("settings");
+          const hash = Object.values(record.files)[0] ?? "";
+          const more = Array.from({ length: 600 }, (_, index) => [`${String(index)}.js`, hash] as const);
+          return signRecord({ ...record, files: { ...record.files, ...Object.fromEntries(more) } }, scenario.team);
+        },
+      ],
     ])("when %s: %s", async (_name, code, jws) => {
       const { remotes } = await verifyWithRecord(await jws());
       expect(remotes.get("settings")).toEqual({ status: "refused", code, manifest: null });
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
     });
 
-    it.each(["^4", "^3.99", "^2"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
+    it.each(["^4", "^3.99", "^2"])("when it was built for contract %s, and keeps its manifest", async (contract) => {
       const record = createRecord("settings", { contract });
       const { remotes } = await verifyWithRecord(await signRecord(record, scenario.team));
       expect(remotes.get("settings")).toEqual({
@@ -291,7 +343,7 @@ describe("verifyDeployment", () => {
       ["zod", "^4.7.0"],
       ["zod", "^3.0.0"],
       ["left-pad", "^1.0.0"],
-    ])("when its code asks for %s %s, which is not here, before any of it runs", async (name, range) => {
+    ])("when its code requires %s %s, which the host lacks, before any of it runs", async (name, range) => {
       const { remotes } = await verifyWithRecord(await signRecord(createRecordRequiring(range, name), scenario.team));
       expect(remotes.get("settings")).toMatchObject({
         status: "refused",
@@ -300,7 +352,7 @@ describe("verifyDeployment", () => {
       });
     });
 
-    it("when its team has no key in the page, whatever its name is", async () => {
+    it("when the page has no key of its team, even if its name is inherited by every object", async () => {
       const { remotes } = await verify({
         releases: { ...scenario.deployment.releases, constructor: { stable: createRecord("settings").release } },
       });
@@ -317,47 +369,47 @@ describe("verifyDeployment", () => {
   });
 });
 
-describe("a canary", () => {
-  const canary = "settings-0.4.0-0123456789ab";
+describe("a canary release", () => {
+  const canaryRelease = "settings-0.4.0-0123456789ab";
   const runWithCanary = async (percent: number, rolloutBucket: number, changes: Partial<Deployment> = {}) => {
     const releases = {
       ...scenario.deployment.releases,
-      settings: { stable: createRecord("settings").release, canary: { release: canary, percent } },
+      settings: { stable: createRecord("settings").release, canary: { release: canaryRelease, percent } },
     };
     const records = {
       ...scenario.deployment.release_records,
-      [canary]: await signRecord({ ...createRecord("settings"), release: canary, version: "0.4.0" }, scenario.team),
+      [canaryRelease]: await signRecord(
+        { ...createRecord("settings"), release: canaryRelease, version: "0.4.0" },
+        scenario.team,
+      ),
     };
-    const { remotes } = await verify(
-      { releases, release_records: records, ...changes },
-      { rolloutBucket: rolloutBucket },
-    );
+    const { remotes } = await verify({ releases, release_records: records, ...changes }, { rolloutBucket });
     const settings = remotes.get("settings");
     return settings?.status === "verified" ? settings.record.release : settings?.code;
   };
 
-  it("is for the sessions that lie below its percentage", async () => {
-    await expect(runWithCanary(10, 9.99)).resolves.toBe(canary);
+  it("runs only in sessions whose bucket is below its percentage", async () => {
+    await expect(runWithCanary(10, 9.99)).resolves.toBe(canaryRelease);
     await expect(runWithCanary(10, 10)).resolves.toBe(createRecord("settings").release);
   });
 
   it.each<[string, () => Promise<Partial<Deployment>>]>([
-    ["was switched off", () => Promise.resolve({ disabled: [canary] })],
+    ["is disabled", () => Promise.resolve({ disabled: [canaryRelease] })],
     [
       "is not signed by its team",
       async () => ({
         release_records: {
           ...scenario.deployment.release_records,
-          [canary]: await signRecord({ ...createRecord("settings"), release: canary }, scenario.portal),
+          [canaryRelease]: await signRecord({ ...createRecord("settings"), release: canaryRelease }, scenario.portal),
         },
       }),
     ],
-  ])("gives way to the stable release when it %s", async (_name, getChanges) => {
+  ])("is replaced by the stable release when it %s", async (_name, getChanges) => {
     await expect(runWithCanary(100, 0, await getChanges())).resolves.toBe(createRecord("settings").release);
   });
 });
 
-it("verifyDeployment refuses a release that was switched off, keeps what it says of itself, and goes on with the others", async () => {
+it("verifyDeployment refuses a disabled release, keeps its manifest, and verifies the others", async () => {
   const { remotes } = await verify({ disabled: [createRecord("settings").release] });
   expect(remotes.get("settings")).toEqual({
     status: "refused",
@@ -373,7 +425,7 @@ it.each([
   ["its entry", { remoteEntry: { name: "remoteEntry.js", path: "https://evil.example/" } }],
   ["another entry", { remoteEntry: { name: "other.js", path: "" } }],
 ])(
-  "verifyDeployment refuses a remote whose manifest looks for %s elsewhere, and goes on with the others",
+  "verifyDeployment refuses a remote whose manifest loads %s from another origin, and verifies the others",
   async (_case, metaData) => {
     const record = createRecord("settings");
     const { remotes } = await verify({
@@ -392,7 +444,7 @@ it.each([
 
 describe("a developer's override", () => {
   const overrideRelease = "settings-0.3.1-ba9876543210";
-  const stable = "settings-0.3.1-0123456789ab";
+  const stableRelease = "settings-0.3.1-0123456789ab";
   const createOverride = async (
     changes: Partial<ReleaseOverride> = {},
     signer: Signer = scenario.team,
@@ -406,19 +458,19 @@ describe("a developer's override", () => {
       remote: "settings",
       release: overrideRelease,
       release_record: await signRecord(record, scenario.team),
-      not_after: toTimestamp(now + day / 3),
+      not_after: toTimestamp(now + dayMs / 3),
       ...changes,
     };
     return signRecord(override, signer);
   };
-  const run = async (override: string, changes: Partial<Deployment> = {}) => {
+  const verifyWithOverride = async (override: string, changes: Partial<Deployment> = {}) => {
     const { remotes, override: state } = await verify(changes, { override });
     const settings = remotes.get("settings");
     return { state, release: settings?.status === "verified" ? settings.record.release : null };
   };
 
-  it("runs its release in the place of the promoted one, a canary too", async () => {
-    expect(await run(await createOverride())).toEqual({
+  it("runs its release instead of the deployed one", async () => {
+    expect(await verifyWithOverride(await createOverride())).toEqual({
       state: { status: "active", remote: "settings", release: overrideRelease },
       release: overrideRelease,
     });
@@ -428,23 +480,23 @@ describe("a developer's override", () => {
     });
   });
 
-  it("is refused where the document says that this is production", async () => {
-    expect(await run(await createOverride(), { environment: "production" })).toEqual({
+  it("is refused in production", async () => {
+    expect(await verifyWithOverride(await createOverride(), { environment: "production" })).toEqual({
       state: { status: "refused", reason: "production" },
-      release: stable,
+      release: stableRelease,
     });
   });
 
   it.each<[string, () => Promise<string>, Partial<Deployment>?]>([
     ["of another vendor", () => createOverride({ vendor_id: "acme" })],
     ["of another origin", () => createOverride({ origin: "http://localhost:3002" })],
-    ["that is over", () => createOverride({ not_after: toTimestamp(now) })],
-    ["of more than a day", () => createOverride({ not_after: toTimestamp(now + day + 1) })],
-    ["of a remote that is not here", () => createOverride({ remote: "garden" })],
-    ["signed by a key of another name's owner", async () => createOverride({}, await createSigner("team-1"))],
+    ["that has expired", () => createOverride({ not_after: toTimestamp(now) })],
+    ["that lasts more than a day", () => createOverride({ not_after: toTimestamp(now + dayMs + 1) })],
+    ["of a remote that the deployment lacks", () => createOverride({ remote: "garden" })],
+    ["signed by an unknown key with the team's key id", async () => createOverride({}, await createSigner("team-1"))],
     ["signed by the portal, not by the team", () => createOverride({}, scenario.portal)],
     [
-      "whose record nobody of the team signed",
+      "whose record is signed by the portal",
       async () =>
         createOverride({
           release_record: await signRecord({ ...createRecord("settings"), release: overrideRelease }, scenario.portal),
@@ -454,40 +506,46 @@ describe("a developer's override", () => {
       "whose record is of another release",
       async () => createOverride({ release_record: await signRecord(createRecord("settings"), scenario.team) }),
     ],
-    ["whose release is switched off", () => createOverride(), { disabled: [overrideRelease] }],
+    ["whose release is disabled", () => createOverride(), { disabled: [overrideRelease] }],
     ["of another kind", () => createOverride({ kind: "other" as "release-override" })],
-    ["that is a record", () => signRecord(createRecord("settings"), scenario.team)],
-    ["that is no JWS", () => Promise.resolve("not one")],
-  ])("counts as nothing %s", async (_case, createOverrideJws, changes = {}) => {
-    expect(await run(await createOverrideJws(), changes)).toEqual({
+    ["that is a release record", () => signRecord(createRecord("settings"), scenario.team)],
+    ["that is not a JWS", () => Promise.resolve("not one")],
+  ])("is refused as invalid: %s", async (_case, createOverrideJws, changes = {}) => {
+    expect(await verifyWithOverride(await createOverrideJws(), changes)).toEqual({
       state: { status: "refused", reason: "invalid" },
-      release: stable,
+      release: stableRelease,
     });
   });
 
-  it("of one team opens no other team's remote", async () => {
-    const other = await createSigner("team-2");
-    const trustAnchors = { ...scenario.page, team_keys: { ...scenario.page.team_keys, sharing: [other.publicKey] } };
+  it("is refused if another team's key signed it", async () => {
+    const otherSigner = await createSigner("team-2");
+    const trustAnchors = {
+      ...scenario.trustAnchors,
+      team_keys: { ...scenario.trustAnchors.team_keys, sharing: [otherSigner.publicKey] },
+    };
     const { override } = await verify(
-      { releases: { settings: { stable } } },
-      { page: trustAnchors, override: await createOverride({}, other) },
+      { releases: { settings: { stable: stableRelease } } },
+      { trustAnchors, override: await createOverride({}, otherSigner) },
     );
     expect(override).toEqual({ status: "refused", reason: "invalid" });
   });
 });
 
 describe("loadDeployment", () => {
-  const load = (fetchResponse: () => Promise<Response>, time = now) =>
+  const locks = createLocks();
+  const load = (fetchResponse: () => Promise<Response>, time = now, changes: Partial<DeploymentDeps> = {}) =>
     loadDeployment({
-      page: scenario.page,
+      trustAnchors: scenario.trustAnchors,
       origin,
       storage: localStorage,
+      locks,
       now: () => time,
       rolloutBucket: 50,
       override: null,
-      providedPackages: scenario.expected.providedPackages,
+      providedPackages: scenario.expectations.providedPackages,
       fetch: fetchResponse,
       timeLimit: () => new AbortController().signal,
+      ...changes,
     });
   const serve = async (changes: Partial<Deployment> = {}) => {
     const document = await signDocument({ ...scenario.deployment, ...changes }, scenario.portal);
@@ -499,23 +557,59 @@ describe("loadDeployment", () => {
     localStorage.clear();
   });
 
-  it("remembers the highest sequence and refuses an older document from then on", async () => {
+  it("stores the highest sequence and then refuses an older document", async () => {
     await load(await serve({ sequence: 9 }));
     await expect(load(await serve({ sequence: 8 }))).rejects.toMatchObject({ code: "deployment_older" });
   });
 
-  it("uses the last verified document while the gateway is away", async () => {
+  it("keeps the later of two documents that two tabs read at once, in either order", async () => {
+    for (const sequences of [
+      [8, 9],
+      [9, 8],
+    ]) {
+      localStorage.clear();
+      const [firstResponse, secondResponse] = await Promise.all(sequences.map((sequence) => serve({ sequence })));
+      const first = load(firstResponse ?? failFetch);
+      const second = load(() => first.then(secondResponse)); // reads the stored document before the first one is stored
+      const loads = await Promise.all([first, second]);
+      expect(loads.map(({ deployment }) => deployment.sequence)).toEqual(sequences);
+      await expect(load(failFetch)).resolves.toMatchObject({ deployment: { sequence: 9 } });
+    }
+  });
+
+  it("starts in a browser that refuses locks", async () => {
+    const refused = { request: () => Promise.reject(new DOMException("refused", "SecurityError")) };
+    await expect(load(await serve(), now, { locks: refused })).resolves.toBeDefined();
+    expect(localStorage.getItem(buildDeploymentKey("relicario"))).toBeNull();
+  });
+
+  it("computes the service's time from the response's Date and Age", async () => {
+    const document = await signDocument(scenario.deployment, scenario.portal);
+    const respond = (headers: Record<string, string>) => () => Promise.resolve(Response.json(document, { headers }));
+    const date = new Date(now).toUTCString();
+    await expect(load(respond({ date }), now + 3_600_000)).resolves.toMatchObject({
+      wrongClock: { device: now + 3_600_000, service: now },
+    });
+    await expect(load(respond({ date, age: "3600" }), now + 3_600_000)).resolves.toMatchObject({ wrongClock: null });
+    await expect(load(respond({ date: "yesterday" }), now + 3_600_000)).resolves.toMatchObject({ wrongClock: null });
+    await expect(load(respond({ date }), now + 2 * dayMs)).rejects.toMatchObject({
+      code: "clock_wrong",
+      details: { device: now + 2 * dayMs, service: now },
+    });
+  });
+
+  it("uses the last verified document while the gateway is unreachable", async () => {
     await load(await serve());
     await expect(load(failFetch)).resolves.toMatchObject({ deployment: { sequence: 7 } });
     await expect(load(() => Promise.resolve(new Response("", { status: 502 })))).resolves.toBeDefined();
   });
 
-  it("does not use it once it expired", async () => {
+  it("refuses the last verified document once it has expired", async () => {
     await load(await serve());
-    await expect(load(failFetch, now + 2 * day)).rejects.toMatchObject({ code: "deployment_expired" });
+    await expect(load(failFetch, now + 2 * dayMs)).rejects.toMatchObject({ code: "deployment_expired" });
   });
 
-  it("does not use it in the place of a document that is refused", async () => {
+  it("does not replace a refused document with the last verified one", async () => {
     await load(await serve());
     await expect(load(await serve({ vendor_id: "acme" }))).rejects.toMatchObject({ code: "deployment_refused" });
     await expect(load(() => Promise.resolve(new Response("<html>")))).rejects.toMatchObject({
@@ -526,7 +620,7 @@ describe("loadDeployment", () => {
     });
   });
 
-  it("checks a kept document again: storage may have been altered", async () => {
+  it("verifies the stored document again, since storage may have been altered", async () => {
     localStorage.setItem(
       buildDeploymentKey("relicario"),
       JSON.stringify(await signDocument(scenario.deployment, await createSigner("portal-1"))),
@@ -534,7 +628,7 @@ describe("loadDeployment", () => {
     await expect(load(failFetch)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 
-  it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {
+  it("reads the stored sequence only from a document signed for this portal, expired or not", async () => {
     const highest = Number.MAX_SAFE_INTEGER;
     const loadWithStored = async (changes: Partial<Deployment>, signer = scenario.portal) => {
       localStorage.setItem(
@@ -554,18 +648,18 @@ describe("loadDeployment", () => {
     await expect(
       loadWithStored({
         sequence: 8,
-        issued_at: new Date(now - 9 * day).toISOString(),
-        not_after: new Date(now - 8 * day).toISOString(),
+        issued_at: new Date(now - 9 * dayMs).toISOString(),
+        not_after: new Date(now - 8 * dayMs).toISOString(),
       }),
     ).rejects.toMatchObject({ code: "deployment_older" });
   });
 
-  it("says that it is unreachable when nothing was kept", async () => {
+  it("throws deployment_unreachable when nothing is stored", async () => {
     await expect(load(failFetch)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 });
 
-describe("readPortalPage", () => {
+describe("readTrustAnchors", () => {
   const read = (text: string | null) => {
     document.body.innerHTML = text === null ? "" : `<script type="application/json" id="portal-page"></script>`;
     const element = document.getElementById("portal-page");
@@ -573,14 +667,14 @@ describe("readPortalPage", () => {
     return readTrustAnchors(document);
   };
 
-  it("reads vendor and keys", () => {
-    expect(read(JSON.stringify(scenario.page))).toEqual(scenario.page);
+  it("returns vendor and keys", () => {
+    expect(read(JSON.stringify(scenario.trustAnchors))).toEqual(scenario.trustAnchors);
   });
 
   it.each([
     ["missing", null],
     ["empty", ""],
-    ["of another shape", '{"vendor_id":"x"}'],
+    ["malformed", '{"vendor_id":"x"}'],
   ])("refuses a page whose description is %s", (_name, text) => {
     expect(() => read(text)).toThrow("deployment_refused");
   });

@@ -1,6 +1,7 @@
 import {
   CONTRACT_VERSION,
   Deployment,
+  isSameSiteVault,
   ReleaseRecord,
   type PortalTrustAnchors,
   type RemoteManifest,
@@ -9,26 +10,27 @@ import {
 } from "@relicario/shared/contract";
 import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
-import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
+import { base64url, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
 import { isInRollout } from "./canary.ts";
 import { verifyOverride, refuseOverride, type OverrideState } from "./override.ts";
+import { verifyTeamSignature } from "./team-signature.ts";
 
-/** One remote of the deployment: a release whose record its team signed, or why none is run. */
+/** A remote of the deployment: the release to run, or why none runs. */
 export type VerifiedRemote =
   | { readonly status: "verified"; readonly record: ReleaseRecord }
   | {
       readonly status: "refused";
       readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
       /**
-       * Its manifest, if the signature is valid: its routes then show why the remote is not
+       * Null if no valid record signed by its team was found. Its routes say why the remote is not
        * available.
        */
       readonly manifest: RemoteManifest | null;
     };
 
-/** The manifest of a remote, if its team signed one. */
+/** Manifest of a remote, from a valid record that its team signed; null without such a record. */
 export function getManifest(remote: VerifiedRemote | undefined): RemoteManifest | null {
   return (remote?.status === "verified" ? remote.record.manifest : remote?.manifest) ?? null;
 }
@@ -36,30 +38,50 @@ export function getManifest(remote: VerifiedRemote | undefined): RemoteManifest 
 export interface VerifiedDeployment {
   readonly deployment: Deployment;
   readonly remotes: ReadonlyMap<RemoteName, VerifiedRemote>;
-  /** Of a developer's override, if this tab has one. */
+  /** Null when this tab has no developer's override. */
   readonly override: OverrideState | null;
+  /** Null unless this device's clock differs by more than five minutes from the service's. */
+  readonly wrongClock: WrongClock | null;
+}
+
+/** Times of this device's clock and of the service's, in milliseconds since 1970. */
+interface WrongClock {
+  readonly device: number;
+  readonly service: number;
 }
 
 export interface DeploymentExpectations {
-  readonly page: PortalTrustAnchors;
-  /** Origin of the page. */
+  readonly trustAnchors: PortalTrustAnchors;
   readonly origin: string;
-  /** Highest sequence that this device has seen for the vendor; 0 before the first. */
+  /** Highest sequence that this device has seen for this vendor; 0 if it has seen no document. */
   readonly seenSequence: number;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Number of this session for canaries (canary.ts). */
+  /**
+   * Time of the response by its `Date` and `Age`, in milliseconds since 1970; null when unknown. It
+   * is not signed, so it only explains a refusal and never prevents one.
+   */
+  readonly serviceTime: number | null;
+  /** Bucket of this session for canary releases (canary.ts). */
   readonly rolloutBucket: number;
-  /** A developer's override (override.ts), not opened yet. */
+  /** A developer's override (override.ts), not verified yet. */
   readonly override: string | null;
   /** Versions of the packages that the host shares, by import name. */
   readonly providedPackages: Readonly<Record<string, string>>;
 }
 
 const maxLifetimeMs = 7 * 24 * 60 * 60_000;
-/** Tolerated error of the device's clock. */
+/** Difference between both clocks that is not reported. */
 const clockToleranceMs = 5 * 60_000;
+/** How far the device's clock may be behind a document that was just issued. */
+const issuedAtAllowanceMs = 15 * 60_000;
 
+/**
+ * [Note: The signed deployment document] A deployment as JSON in `payload` (base64url), and the
+ * `signatures` of a JWS (General JSON, EdDSA) whose own payload is the SHA-256 of that text.
+ * WebKitGTK's Ed25519 ends the page's process for a message of 64 KiB, which a portal with many
+ * remotes would reach.
+ */
 const SignedDocument = z.object({
   payload: z.string(),
   signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1),
@@ -67,36 +89,41 @@ const SignedDocument = z.object({
 
 /**
  * [Note: What is checked before any remote code runs]
- * 1. The document is signed by a key of the portal that the page carries (JWS General JSON, EdDSA).
- * 2. It is for this vendor and this origin.
- * 3. It is not older than one that this device has seen.
- * 4. It is in force: issued, at most 7 days long, not expired.
- * 5. Each remote's release record is signed by a key of that remote's team, and is the record of
- *    that release and remote.
- * 6. The release was built for a range of contract versions that holds ours, and for versions of
- *    shared packages that are here.
- * 7. The release is not one that was switched off. 1 to 4 refuse the whole: `deployment_refused`,
- *    `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A canary that is
- *    refused is replaced by the stable release. A developer's override (override.ts) changes which
- *    release of a remote is run, and none of these checks.
+ * 1. The document is signed by a portal key that the page carries.
+ * 2. It names this vendor and this origin, and a vault's origin that is another origin of the same
+ *    site.
+ * 3. Its sequence is not lower than the highest that this device has seen.
+ * 4. It is in force: issued, not expired, and valid for at most 7 days.
+ * 5. Each release record is signed by a key of the remote's team, and names that remote and
+ *    release.
+ * 6. The release accepts the host's contract version and versions of shared packages.
+ * 7. The release is not disabled.
+ *
+ * If a check of 1 to 4 fails, the whole document is refused with `deployment_refused`,
+ * `deployment_older` or `deployment_expired`. The code is `clock_wrong` if the document is in force
+ * by the service's clock.
+ *
+ * If a check of 5 to 7 fails, only that remote is refused. A refused canary release is replaced by
+ * the stable one. A developer's override (override.ts) changes which release of a remote runs, and
+ * has to pass the same checks.
  */
 export async function verifyDeployment(
   document: unknown,
   expectations: DeploymentExpectations,
 ): Promise<VerifiedDeployment> {
-  const deployment = await verifySignedDocument(document, expectations.page.portal_keys);
-  if (deployment.vendor_id !== expectations.page.vendor_id || deployment.origin !== expectations.origin)
+  const deployment = await verifySignedDocument(document, expectations.trustAnchors.portal_keys);
+  if (deployment.vendor_id !== expectations.trustAnchors.vendor_id || deployment.origin !== expectations.origin)
     throw new PortalError("deployment_refused");
+  if (!isSameSiteVault(deployment.origin, deployment.vault_origin)) throw new PortalError("deployment_refused");
   if (deployment.sequence < expectations.seenSequence) throw new PortalError("deployment_older");
   const issuedAt = Date.parse(deployment.issued_at);
   const notAfter = Date.parse(deployment.not_after);
-  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifetimeMs || issuedAt > expectations.now + clockToleranceMs)
-    throw new PortalError("deployment_refused");
-  if (notAfter <= expectations.now) throw new PortalError("deployment_expired");
+  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifetimeMs) throw new PortalError("deployment_refused");
+  requireInForce({ issuedAt, notAfter }, expectations);
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
   for (const [name, { stable, canary }] of Object.entries(deployment.releases)) {
-    const keys = getOwnProperty(expectations.page.team_keys, name);
+    const keys = getOwnProperty(expectations.trustAnchors.team_keys, name);
     const verify = (release: string) =>
       verifyRelease(deployment, { name, release, providedPackages: expectations.providedPackages, keys });
     const canaryRemote =
@@ -108,18 +135,39 @@ export async function verifyDeployment(
   const override =
     expectations.override === null
       ? null
-      : await applyOverride(expectations.override, { deployment, remotes, expected: expectations });
-  return { deployment, remotes, override };
+      : await applyOverride(expectations.override, { deployment, remotes, expectations });
+  return { deployment, remotes, override, wrongClock: findWrongClock(expectations.now, expectations.serviceTime) };
 }
 
-/** Puts the release of an override in the place of the chosen one, when it may run here. */
+function requireInForce(
+  { issuedAt, notAfter }: { readonly issuedAt: number; readonly notAfter: number },
+  { now, serviceTime }: Pick<DeploymentExpectations, "now" | "serviceTime">,
+): void {
+  const isFromFuture = issuedAt > now + issuedAtAllowanceMs;
+  if (!isFromFuture && notAfter > now) return;
+  // The portal signed the document at `issuedAt`, so its clock shows at least that time.
+  const service = serviceTime ?? (isFromFuture ? issuedAt : null);
+  const wrongClock = findWrongClock(now, service);
+  if (wrongClock !== null && issuedAt <= wrongClock.service + issuedAtAllowanceMs && notAfter > wrongClock.service)
+    throw new PortalError("clock_wrong", { details: { ...wrongClock } });
+  throw new PortalError(isFromFuture ? "deployment_refused" : "deployment_expired");
+}
+
+function findWrongClock(device: number, service: number | null): WrongClock | null {
+  return service === null || Math.abs(device - service) <= clockToleranceMs ? null : { device, service };
+}
+
+/**
+ * Replaces the release of one remote by that of the override, if it passes the checks that every
+ * release must pass.
+ */
 async function applyOverride(
   jws: string,
   {
     deployment,
     remotes,
-    expected: expectations,
-  }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: DeploymentExpectations },
+    expectations,
+  }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expectations: DeploymentExpectations },
 ): Promise<OverrideState> {
   const result = await verifyOverride(jws, deployment, expectations);
   if ("status" in result) return result;
@@ -131,7 +179,7 @@ async function applyOverride(
       name: remote,
       release,
       providedPackages: expectations.providedPackages,
-      keys: getOwnProperty(expectations.page.team_keys, remote),
+      keys: getOwnProperty(expectations.trustAnchors.team_keys, remote),
     },
   );
   if (verifiedRemote.status !== "verified") return refuseOverride("invalid");
@@ -139,23 +187,22 @@ async function applyOverride(
   return { status: "active", remote, release };
 }
 
-/**
- * Sequence number of a document of this portal, whether it is still in force or not; 0 of anything
- * else.
- */
+/** Sequence number of a document of this portal, expired or not; 0 for any other document. */
 export async function readSequence(
   document: unknown,
-  { page, origin }: Pick<DeploymentExpectations, "page" | "origin">,
+  { trustAnchors, origin }: Pick<DeploymentExpectations, "trustAnchors" | "origin">,
 ): Promise<number> {
-  const deployment = await verifySignedDocument(document, page.portal_keys).catch(() => null);
-  return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
+  const deployment = await verifySignedDocument(document, trustAnchors.portal_keys).catch(() => null);
+  return deployment?.vendor_id === trustAnchors.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
 }
 
 async function verifySignedDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
   try {
-    const jws: GeneralJWSInput = SignedDocument.parse(document);
-    const { payload } = await generalVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
-    return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
+    const { payload, signatures } = SignedDocument.parse(document);
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(payload));
+    const signed: GeneralJWSInput = { payload: base64url.encode(new Uint8Array(digest)), signatures };
+    await generalVerify(signed, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
+    return Deployment.parse(JSON.parse(new TextDecoder().decode(base64url.decode(payload))));
   } catch (cause) {
     throw new PortalError("deployment_refused", { cause });
   }
@@ -185,31 +232,33 @@ async function verifyRelease(
   if (disabled.includes(release)) return refuse("remote_disabled");
   if (isForAnotherContract(payload, { name, release })) return refuse("remote_incompatible");
   if (record === null) return refuse("remote_refused");
-  // Federation itself would notice a version that is not here only while the code runs.
+  // Checked here because federation would notice a missing version only while the code runs.
   return findUnmetRequirements(record, providedPackages).length === 0
     ? { status: "verified", record }
     : refuse("remote_incompatible");
 }
 
-/** The payload that a team signed, not parsed yet; null when the signature is not valid. */
+/**
+ * Payload of a record with a valid signature of the team, not validated yet. Null without a valid
+ * signature or if it is not JSON.
+ */
 async function verifySignedRecord(
   jws: string | undefined,
   keys: readonly VerificationKey[] | undefined,
 ): Promise<unknown> {
   if (jws === undefined || keys === undefined) return null;
   try {
-    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
-    return JSON.parse(new TextDecoder().decode(payload));
+    return await verifyTeamSignature(jws, keys);
   } catch {
-    return null; // whatever the reason, the team did not sign this
+    return null; // invalid signature, or not JSON
   }
 }
 
 const RecordHeader = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
 
 /**
- * Checked before the record is parsed: one of another contract version may have members that this
- * version does not know.
+ * Whether the release was built for a contract version that this host does not provide. Called for
+ * unvalidated payloads: a record of another contract version may have unknown members.
  */
 function isForAnotherContract(payload: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
   const header = RecordHeader.safeParse(payload);
@@ -221,7 +270,7 @@ function isForAnotherContract(payload: unknown, { name, release }: Pick<Expected
   );
 }
 
-/** An own property: names such as `constructor` must not find what every object inherits. */
+/** Own properties only: a name such as `constructor` must not find an inherited one. */
 function getOwnProperty<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -6,19 +6,19 @@ import { createDeploymentWatch, watchIntervalMilliseconds } from "./watch.ts";
 
 const expiry = Date.parse("2026-11-28T10:00:00.000Z");
 
-/** A checked deployment as far as the watch looks at it. */
+/** Creates a verified deployment with the members that the watch reads. */
 function createDeployment(
-  changes: Readonly<Partial<Record<RemoteName, string>>> = {},
-  disabled: readonly string[] = [],
+  releaseByRemote: Readonly<Partial<Record<RemoteName, string>>> = {},
+  disabledReleases: readonly string[] = [],
 ): VerifiedDeployment {
   const remotes = new Map(
-    [...new Set(["secrets", "settings", ...Object.keys(changes)])].map((name) => [
+    [...new Set(["secrets", "settings", ...Object.keys(releaseByRemote)])].map((name) => [
       name,
-      { status: "verified", record: { release: changes[name] ?? `${name}-1` } },
+      { status: "verified", record: { release: releaseByRemote[name] ?? `${name}-1` } },
     ]),
   );
   return {
-    deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled },
+    deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled: disabledReleases },
     remotes,
   } as unknown as VerifiedDeployment;
 }
@@ -27,58 +27,58 @@ function setUp() {
   const load = jest.fn(() => Promise.resolve(createDeployment()));
   const log = jest.fn();
   const now = jest.fn(() => expiry - 1000);
-  const watch = createDeploymentWatch({ pinned: createDeployment(), load, now, log });
+  const watch = createDeploymentWatch({ initialDeployment: createDeployment(), load, now, log });
   const listener = jest.fn();
   watch.subscribe(listener);
-  return { watch, load, log, now, told: listener };
+  return { watch, load, log, now, listener };
 }
 
 describe("createDeploymentWatch", () => {
-  it("says nothing as long as the same set is in force", async () => {
-    const { watch, told } = setUp();
+  it("notifies no listener while the same releases are in force", async () => {
+    const { watch, listener } = setUp();
     await watch.check();
-    expect(watch.getState()).toEqual({ newer: false, disabled: new Set(), expired: false });
-    expect(told).not.toHaveBeenCalled();
+    expect(watch.getState()).toEqual({ updateAvailable: false, disabledRemotes: new Set(), expired: false });
+    expect(listener).not.toHaveBeenCalled();
   });
 
-  it("tells of a newer set, and takes it back when the old one is in force again", async () => {
-    const { watch, load, told } = setUp();
+  it("reports newer releases, and withdraws the report when the old releases are in force again", async () => {
+    const { watch, load, listener } = setUp();
     load.mockResolvedValueOnce(createDeployment({ secrets: "secrets-2" }));
     await watch.check();
-    expect(watch.getState().newer).toBe(true);
+    expect(watch.getState().updateAvailable).toBe(true);
     await watch.check();
-    expect(watch.getState().newer).toBe(false);
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(watch.getState().updateAvailable).toBe(false);
+    expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  it("tells of a remote that was added", async () => {
+  it("reports an added remote", async () => {
     const { watch, load } = setUp();
     load.mockResolvedValueOnce(createDeployment({ notes: "notes-1" }));
     await watch.check();
-    expect(watch.getState().newer).toBe(true);
+    expect(watch.getState().updateAvailable).toBe(true);
   });
 
-  it("names the remotes whose release was switched off, and never takes that back", async () => {
+  it("names the remotes whose release was disabled, and keeps them disabled", async () => {
     const { watch, load } = setUp();
     load.mockResolvedValueOnce(createDeployment({ settings: "settings-0" }, ["settings-1", "secrets-9"]));
     await watch.check();
-    expect(watch.getState().disabled).toEqual(new Set(["settings"]));
+    expect(watch.getState().disabledRemotes).toEqual(new Set(["settings"]));
     await watch.check();
-    expect(watch.getState().disabled).toEqual(new Set(["settings"]));
+    expect(watch.getState().disabledRemotes).toEqual(new Set(["settings"]));
   });
 
   it.each(["deployment_refused", "deployment_older", "deployment_unreachable"] as const)(
-    "goes on with what it has when the document is not to be had (%s)",
+    "changes nothing when the document cannot be loaded (%s)",
     async (code) => {
-      const { watch, load, log, told } = setUp();
+      const { watch, load, log, listener } = setUp();
       load.mockRejectedValueOnce(new PortalError(code));
       await watch.check();
-      expect(told).not.toHaveBeenCalled();
+      expect(listener).not.toHaveBeenCalled();
       expect(log).toHaveBeenCalledWith("deployment", expect.objectContaining({ code }));
     },
   );
 
-  it("says that the page is too old once its own document is no longer in force", async () => {
+  it("expires when the page's document has expired and no newer one can be loaded", async () => {
     const { watch, load, now } = setUp();
     load.mockRejectedValueOnce(new PortalError("deployment_unreachable"));
     now.mockReturnValue(expiry);
@@ -86,13 +86,13 @@ describe("createDeploymentWatch", () => {
     expect(watch.getState().expired).toBe(true);
   });
 
-  it("makes one of two readings at the same time", async () => {
+  it("shares one request between concurrent checks", async () => {
     const { watch, load } = setUp();
     await Promise.all([watch.check(), watch.check()]);
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("reads every 45 s, until it is told to stop", async () => {
+  it("reads the document every 45 s until it is stopped", async () => {
     jest.useFakeTimers();
     const { watch, load } = setUp();
     const stop = watch.start();
@@ -105,7 +105,7 @@ describe("createDeploymentWatch", () => {
     jest.useRealTimers();
   });
 
-  it("reads when the page is looked at again, until it is told to stop", async () => {
+  it("reads the document when the page becomes visible, until it is stopped", async () => {
     const { watch, load } = setUp();
     const visibility = jest.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
     const setVisibility = (state: DocumentVisibilityState): void => {
@@ -116,7 +116,7 @@ describe("createDeploymentWatch", () => {
     setVisibility("hidden");
     expect(load).not.toHaveBeenCalled();
     setVisibility("visible");
-    await watch.check(); // the one that runs
+    await watch.check(); // joins the running check
     expect(load).toHaveBeenCalledTimes(1);
     stop();
     setVisibility("visible");

@@ -4,36 +4,35 @@ import { createStore } from "zustand/vanilla";
 import type { VerifiedDeployment } from "./verify.ts";
 
 /**
- * How often the deployment document is read again while a page is looked at: what it switches off
- * has to be gone within 60 s, a slow answer included.
+ * Interval at which a visible page reads the deployment document again. A disabled release must
+ * stop within 60 s, even if the response is slow.
  */
 export const watchIntervalMilliseconds = 45_000;
 
-/** How the releases that this page runs compare with those that are in force now. */
+/** Compares the releases that this page runs with those in force now. */
 export interface WatchState {
-  /** Other releases are in force: a reload would get them. */
-  readonly newer: boolean;
-  /** Remotes whose release was switched off; they are stopped. */
-  readonly disabled: ReadonlySet<RemoteName>;
-  /** This page's deployment document has expired, and no newer one could be fetched. */
+  /** Whether a reload would run other releases. */
+  readonly updateAvailable: boolean;
+  /** Remotes whose release was disabled. They are stopped in this page. */
+  readonly disabledRemotes: ReadonlySet<RemoteName>;
+  /** Whether this page's deployment has expired and no newer one could be fetched. */
   readonly expired: boolean;
 }
 
 export interface DeploymentWatch {
   readonly getState: () => WatchState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Reads the document once; concurrent calls share one request. Never rejects. */
+  /** Reads the document; concurrent calls share one request. Never rejects. */
   readonly check: () => Promise<void>;
   /**
-   * Starts reading periodically, and when the page is looked at again: browsers slow the clocks of
-   * pages that nobody sees. Returns its undo.
+   * Reads the document periodically, and when the page becomes visible, because browsers slow the
+   * timers of hidden pages. Returns a stop function.
    */
   readonly start: () => () => void;
 }
 
 export interface WatchDeps {
-  /** The deployment that the page was started with. */
-  readonly pinned: VerifiedDeployment;
+  readonly initialDeployment: VerifiedDeployment;
   /** Fetches and verifies the current document (load.ts). */
   readonly load: () => Promise<VerifiedDeployment>;
   readonly now: () => number;
@@ -41,29 +40,35 @@ export interface WatchDeps {
 }
 
 /**
- * Reads the deployment document every 45 s, on each navigation, and when the page is looked at
- * again. A document that is refused or cannot be fetched changes nothing: the page keeps the
- * releases that it verified at its start.
+ * Reads the deployment document every 45 s, on each navigation, and when the page becomes visible.
+ * A document that is refused or cannot be fetched changes nothing: the page keeps the releases that
+ * it verified at its start.
  */
-export function createDeploymentWatch({ pinned: initialDeployment, load, now, log }: WatchDeps): DeploymentWatch {
-  const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
+export function createDeploymentWatch({ initialDeployment, load, now, log }: WatchDeps): DeploymentWatch {
+  const store = createStore<WatchState>(() => ({ updateAvailable: false, disabledRemotes: new Set(), expired: false }));
   let pendingCheck: Promise<void> | null = null;
 
   const update = (next: WatchState) => {
     const state = store.getState();
-    if (next.newer === state.newer && next.expired === state.expired && hasSameNames(next.disabled, state.disabled))
+    if (
+      next.updateAvailable === state.updateAvailable &&
+      next.expired === state.expired &&
+      hasSameNames(next.disabledRemotes, state.disabledRemotes)
+    )
       return;
     store.setState(next, true);
   };
 
   const refresh = async () => {
     try {
-      const current = await load();
-      // A remote that was switched off stays off in this page, even if a later document allows it
-      // again.
+      const currentDeployment = await load();
+      // A disabled remote stays disabled in this page, even if a later document allows it again.
       update({
-        newer: hasReleaseChanged(initialDeployment, current),
-        disabled: new Set([...store.getState().disabled, ...findDisabledRemotes(initialDeployment, current)]),
+        updateAvailable: hasReleaseChanged(initialDeployment, currentDeployment),
+        disabledRemotes: new Set([
+          ...store.getState().disabledRemotes,
+          ...findDisabledRemotes(initialDeployment, currentDeployment),
+        ]),
         expired: false,
       });
     } catch (error) {
@@ -97,11 +102,10 @@ export function createDeploymentWatch({ pinned: initialDeployment, load, now, lo
   });
 }
 
-/** Whether a reload would run other code than this page does. */
-function hasReleaseChanged(initialDeployment: VerifiedDeployment, current: VerifiedDeployment): boolean {
-  if (initialDeployment.deployment.app_version !== current.deployment.app_version) return true;
-  return [...current.remotes.keys()].some((name) => {
-    const release = getRelease(current, name);
+function hasReleaseChanged(initialDeployment: VerifiedDeployment, currentDeployment: VerifiedDeployment): boolean {
+  if (initialDeployment.deployment.app_version !== currentDeployment.deployment.app_version) return true;
+  return [...currentDeployment.remotes.keys()].some((name) => {
+    const release = getRelease(currentDeployment, name);
     return release !== null && release !== getRelease(initialDeployment, name);
   });
 }

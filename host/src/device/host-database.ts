@@ -1,22 +1,19 @@
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 
-/** What the host keeps on a device by itself, beside what the vault keeps. */
+/** What the host stores on a device, apart from the vault's databases. */
 interface HostSchema extends DBSchema {
-  /**
-   * The immutable account id by account name: written once, until the account is wiped from this
-   * device.
-   */
+  /** Account ids by account storage key. Never overwritten; deleted when the account is wiped. */
   people: { key: string; value: string };
   /**
-   * Keys of secrets that a link carried, by id; each opens one, for ten minutes. `at`: milliseconds
-   * since 1970.
+   * Keys of link secrets, by id. Each is used once, and kept for at most ten minutes. `at`:
+   * milliseconds since 1970.
    */
   linkKeys: { key: string; value: { readonly key: CryptoKey; readonly at: number } };
 }
 
 export type HostDatabase = IDBPDatabase<HostSchema>;
 
-/** Null where this browser or mode keeps no databases. */
+/** Opens the host's database for `callback`. Null when this browser or mode has no databases. */
 export async function withHostDatabase<T>(callback: (database: HostDatabase) => Promise<T>): Promise<T | null> {
   const database = await openHostDatabase();
   if (database === null) return null;
@@ -40,6 +37,6 @@ async function openHostDatabase(): Promise<HostDatabase | null> {
       },
     });
   } catch {
-    return null; // refused by a private mode or a broken profile
+    return null; // a private mode or a damaged browser profile refuses databases
   }
 }

@@ -1,14 +1,14 @@
 import { deviceStorage, buildOpenedFileLockName } from "@relicario/shared/contract";
 
-/** So long a file may still be open, after the worker that wrote it was ended; milliseconds. */
+/** How long a file may stay open after its worker was terminated, in milliseconds. */
 const closeLimitMs = 3_000;
 
 /**
- * Removes every private file with opened content, also those of this very page: it is plaintext.
- * Those who wrote one were ended, here and in the other tabs; browsers close their files a moment
- * later.
+ * Removes all private files with opened content, which are plaintext, including those of this page.
  *
- * Rejects when one of them stayed open.
+ * Call it after the workers that wrote the files were terminated, here and in the other tabs:
+ * browsers close the files a moment later. Rejects when a file is still open after {@link
+ * closeLimitMs}.
  */
 export async function removeOpenedFiles(): Promise<void> {
   const folder = await getOpenedFolder();
@@ -23,7 +23,7 @@ async function removeFile(folder: FileSystemDirectoryHandle, name: string): Prom
   try {
     await folder.removeEntry(name);
   } catch (error) {
-    if (isNamed(error, "NotFoundError")) return; // another tab was first
+    if (isNamed(error, "NotFoundError")) return; // another tab removed it
     await navigator.locks
       .request(buildOpenedFileLockName(name), { signal: AbortSignal.timeout(closeLimitMs) }, () =>
         folder.removeEntry(name),
@@ -38,7 +38,7 @@ async function getOpenedFolder(): Promise<FileSystemDirectoryHandle | null> {
   try {
     return await (await navigator.storage.getDirectory()).getDirectoryHandle(deviceStorage.openedFilesFolder);
   } catch {
-    return null; // none was made, or no private files in this browser or mode
+    return null; // no such folder, or this browser or mode has no private files
   }
 }
 

@@ -4,27 +4,28 @@ import { PortalError } from "@relicario/shared/errors";
 import { withHostDatabase } from "./host-database.ts";
 
 /**
- * Compares the account id that the service names with the one that this device remembers of the
- * same vendor, issuer and subject, and remembers the first. Every sealed document names it: with
- * another one nothing of what is kept here would open, and what is sealed next would be somebody
- * else's. Without databases nothing is remembered.
+ * Pins the account id that the service first names for a vendor, issuer and subject. Rejects when
+ * the service names another id later. Pins nothing where there are no databases.
  *
- * @param isSessionActive Asked right before it is written: once a session is being ended, a sweep
- *   wipes this and nothing may follow it.
- * @throws PortalError `account_changed`, or `cancelled` for somebody who does not stay: nothing was
- *   changed.
+ * Sealed documents name the account id. Under another id nothing stored on this device would open,
+ * and new documents would be sealed for another account.
+ *
+ * @param isSessionActive Called right before the id is stored, because nothing may be stored after
+ *   the sweep that ends a session
+ * @throws PortalError `account_changed` when another id is pinned; `cancelled` when the session is
+ *   not active. Nothing is stored then
  */
 export async function requirePinnedUserId(
   account: DeviceAccount,
   userId: string,
   isSessionActive: () => boolean,
 ): Promise<void> {
-  const name = buildAccountStorageKey(account);
+  const storageKey = buildAccountStorageKey(account);
   const pinned = await withHostDatabase(async (database) => {
     const transaction = database.transaction("people", "readwrite", { durability: "strict" });
-    const existing = await transaction.store.get(name);
+    const existing = await transaction.store.get(storageKey);
     if (!isSessionActive()) throw new PortalError("cancelled");
-    if (existing === undefined) await transaction.store.put(userId, name);
+    if (existing === undefined) await transaction.store.put(userId, storageKey);
     await transaction.done;
     return existing ?? userId;
   });

@@ -1,58 +1,62 @@
 import { z } from "zod";
 
 import { wipeAccounts, isSamePerson, signOutAccounts, type Person } from "./accounts.ts";
-import { removeOpenedFiles } from "./opened-files.ts";
+import type { VaultStorage } from "./vault-storage.ts";
 
 /**
- * [Note: What is wiped when] It belongs to the host's life: it happens also where no screen asked
- * for the vault.
- * 1. `lock`: the vault ends its workers, but for those that seal and send. Files with opened
- *    content go, and what a link carried. The device key, records and waiting uploads stay.
- * 2. `sign_out`: all workers end. On the person's own device this is a lock, and uploads wait. On a
- *    shared computer, or where nobody answered, everything of the person goes: records, uploads,
- *    the device key with the last of them.
- * 3. `forget`: as on a shared computer, whatever was answered. A sweep has up to two parts, the
- *    files and the accounts of the person. Each is marked in local storage before it begins, by a
- *    mark of its own, until it is done: a file that stays open leaves no mark on accounts. A page
- *    that starts finishes what is marked, and does nothing else. Whoever is signed in again after
- *    that is back: a mark on their accounts that is still there is over. Every tab sweeps after its
- *    own workers ended, so that none of them writes after the last sweep.
+ * [Note: What is wiped when] A sweep wipes what a device stores. The host runs sweeps, so that they
+ * also run when no screen loaded the vault.
+ * 1. `lock`: the vault terminates its workers, except those that seal and send. Files with opened
+ *    content and the link secret are removed. The device key, records and waiting uploads stay.
+ * 2. `sign_out`: all workers are terminated. On the person's own device the account is locked and
+ *    uploads wait. On a shared device, or one whose kind is unknown, everything of the person is
+ *    wiped: records, uploads, and the device key if no other account is left.
+ * 3. `forget`: everything of the person is wiped, whatever kind of device this is.
+ *
+ * A sweep has up to two parts, files and accounts. Each part has its own mark in local storage,
+ * from before it begins until it is done. So a file that stays open does not keep the accounts
+ * marked.
+ *
+ * A starting page finishes the marked parts, and wipes nothing else. Once the person has signed in
+ * again, the marks on their accounts are void. Every tab sweeps after its own workers ended, so
+ * that no worker writes after the last sweep.
  */
 export type SweepKind = "lock" | "sign_out" | "forget";
 
-/** What ends a session, and reaches the accounts of the person. */
+/** The sweeps that end a session and wipe or lock the person's accounts. */
 export type SessionEndKind = Exclude<SweepKind, "lock">;
 
 export interface Sweeps {
   /**
-   * Marks that it begins. What is given back does it, once the workers of this page were ended; it
-   * rejects when something is left, which stays marked.
+   * Marks the sweep, and returns the function that runs it. Call that function once the workers of
+   * this page have ended. It rejects when a part is not finished; the part then stays marked.
    */
-  readonly begin: (kind: SweepKind, person: Person | null) => () => Promise<void>;
-  /** At the start of a page, before anybody is signed in. */
+  readonly prepare: (kind: SweepKind, person: Person | null) => () => Promise<void>;
+  /** Runs at the start of a page, before anyone is signed in. */
   readonly finishMarked: () => Promise<void>;
   /**
-   * The person is signed in: what this page found marked on their accounts, and could not finish,
-   * is not done any more.
+   * Removes the marks on this person's accounts that this page found at its start and has not
+   * finished. Called when the person has signed in again.
    */
   readonly cancelMarked: (person: Person) => void;
-  /** Drops what a link carried, in this tab. */
+  /** Deletes the link secret of this tab. */
   readonly dropLinkSecret: () => Promise<void>;
 }
 
 export interface SweepsDeps {
-  /** Of the origin. */
+  /** Local storage. */
   readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Drops what a link carried, in this tab. */
   readonly dropLinkSecret: () => Promise<void>;
+  /** Where the vault stores; rejects with `vault_unavailable`. */
+  readonly getVaultStorage: () => Promise<VaultStorage>;
   readonly log: (step: string, error: unknown) => void;
 }
 
 type SweepPart = "files" | SessionEndKind;
 
-/** A part of one sweep: `sweep.<part>.<uuid>`. */
+/** Mark of one part of a sweep. Its name is `sweep.<part>.<uuid>`. */
 interface SweepMark {
   readonly name: string;
   readonly part: SweepPart;
@@ -61,8 +65,8 @@ interface SweepMark {
 const MarkName = z.tuple([z.literal("sweep"), z.enum(["files", "sign_out", "forget"]), z.uuid()]);
 const MarkedPerson = z.strictObject({ issuer: z.string(), subject: z.string() });
 
-export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps): Sweeps {
-  /** What was marked when this page started. */
+export function createSweeps({ storage, now, dropLinkSecret, getVaultStorage, log }: SweepsDeps): Sweeps {
+  /** The marks found when this page started. */
   let marksAtStart: readonly SweepMark[] = [];
 
   const writeMark = (part: SweepPart, person: Person | null): SweepMark => {
@@ -73,11 +77,11 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
         JSON.stringify(person === null ? null : { issuer: person.issuer, subject: person.subject }),
       );
     } catch (error) {
-      log(`sweep ${part}`, error); // a full disk: it is done all the same, only not finished by another page
+      log(`sweep ${part}`, error); // a full disk: this page runs the sweep, but no other page can finish it
     }
     return { name, part };
   };
-  /** Null when it was not written by us: nobody's. */
+  /** Null for a mark without a person, and for one that the host did not write. */
   const readMarkedPerson = ({ name }: SweepMark): Person | null => {
     try {
       return MarkedPerson.parse(JSON.parse(storage.getItem(name) ?? "null"));
@@ -87,16 +91,20 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
   };
 
   const sweepFiles = async ({ name }: SweepMark): Promise<void> => {
-    await removeOpenedFiles();
+    await (await getVaultStorage()).removeOpenedFiles();
     storage.removeItem(name);
   };
   const sweepAccounts = async (
     { name, part }: SweepMark,
     person: Person | null,
-    isWanted: () => boolean,
+    shouldContinue: () => boolean,
   ): Promise<void> => {
-    if (person !== null)
-      await (part === "forget" ? wipeAccounts(person, isWanted) : signOutAccounts(person, now(), isWanted));
+    if (person !== null) {
+      const vaultStorage = await getVaultStorage();
+      await (part === "forget"
+        ? wipeAccounts(person, vaultStorage, shouldContinue)
+        : signOutAccounts(person, vaultStorage, now(), shouldContinue));
+    }
     storage.removeItem(name);
   };
   const finish = async (mark: SweepMark): Promise<void> => {
@@ -105,13 +113,13 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
       if (mark.part === "files") await sweepFiles(mark);
       else await sweepAccounts(mark, readMarkedPerson(mark), isMarked);
     } catch (error) {
-      // the next page tries again; else another page finished it, or it is over
+      // a marked part is tried again by the next page; an unmarked one is finished or cancelled
       if (isMarked()) log(`sweep ${mark.part}`, error);
     }
   };
 
   return Object.freeze<Sweeps>({
-    begin: (kind, person) => {
+    prepare: (kind, person) => {
       const files = writeMark("files", null);
       const accounts = kind === "lock" || person === null ? null : { mark: writeMark(kind, person), person };
       return async () => {

@@ -1,8 +1,9 @@
 import { openDB, type IDBPDatabase } from "idb";
 
 /**
- * Does something with a database that the vault made; null when there is none, or no database at
- * all in this browser or mode. None is made here: what its stores are is the vault's to say.
+ * Opens a database of the vault for `callback`. Null when the database does not exist, or this
+ * browser or mode has no databases. Never creates a database, because only the vault knows its
+ * stores.
  */
 export async function withVaultDatabase<T>(
   name: string,
@@ -22,7 +23,7 @@ async function openExisting(name: string): Promise<IDBPDatabase | null> {
   try {
     return await openDB(name, undefined, {
       upgrade: (_database, _before, _after, transaction) => {
-        transaction.done.catch(() => undefined); // it ends here: there was no database, and none is left
+        transaction.done.catch(() => undefined); // the database did not exist: the abort keeps it from being created
         transaction.abort();
       },
       blocking: (_current, _blocked, event) => {
@@ -30,6 +31,6 @@ async function openExisting(name: string): Promise<IDBPDatabase | null> {
       },
     });
   } catch {
-    return null; // none, or refused by a private mode or a broken profile: then the vault kept nothing either
+    return null; // no database, or the browser refuses them: then the vault stored nothing either
   }
 }

@@ -16,8 +16,8 @@ describe("DebugFlagsPage", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
-  ] as const)("lists the flags and what the page runs, accessibly (%s, %s)", async (language, theme) => {
-    const { host } = createFakeHost({ deployment: testDeployment, refused: ["sharing"] });
+  ] as const)("lists the flags and the page's releases, accessibly (%s, %s)", async (language, theme) => {
+    const { host } = createFakeHost({ deployment: testDeployment, refusedRemotes: ["sharing"] });
     await renderApp(
       <HostContext value={host}>
         <DebugFlagsPage />
@@ -29,19 +29,30 @@ describe("DebugFlagsPage", () => {
     await expectAccessible();
   });
 
-  it("switches for this session and back", async () => {
+  it("switches a flag for this session, and resets it", async () => {
     const { host } = createFakeHost({ deployment: testDeployment });
     await renderApp(
       <HostContext value={host}>
         <DebugFlagsPage />
       </HostContext>,
     );
-    const resetButton = screen.getByRole("button", { name: "Switch all back" });
+    const resetButton = screen.getByRole("button", { name: "Undo all changes" });
     expect(resetButton).toBeDisabled();
     await userEvent.click(screen.getByRole("switch", { name: "cloud" }));
     expect(host.flags.getState()["cloud"]).toBe(true);
-    expect(screen.getByText("Switched here; off for everybody else")).toBeVisible();
+    expect(screen.getByText("Changed here; off for everyone else")).toBeVisible();
     await userEvent.click(resetButton);
     expect(screen.getByRole("switch", { name: "cloud" })).not.toBeChecked();
+  });
+
+  it("shows no empty card without flags", async () => {
+    const { host } = createFakeHost({ deployment: { environment: "test", features: {} } });
+    await renderApp(
+      <HostContext value={host}>
+        <DebugFlagsPage />
+      </HostContext>,
+    );
+    expect(screen.queryByRole("list")).not.toBeInTheDocument();
+    expect(screen.getByText("secrets-0.3.1-0123456789ab")).toBeVisible();
   });
 });

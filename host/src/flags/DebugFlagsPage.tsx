@@ -8,15 +8,15 @@ import { useHost } from "../context/host-context.ts";
 import { useAreaTitle } from "../area/area-title.ts";
 
 /**
- * For developers: which features are on, switchable for this session, and what this page was
- * started from.
+ * Page for developers: feature flags, which can be switched for this session, and the releases of
+ * this page.
  */
 export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
   const flagValues = useSyncExternalStore(flags.subscribe, flags.getState);
   const names = flags.switchableNames.toSorted();
-  const changedNames = names.filter((name) => flagValues[name] !== flags.base[name]);
+  const changedNames = names.filter((name) => flagValues[name] !== flags.defaults[name]);
 
   return (
     <Page
@@ -28,26 +28,30 @@ export default function DebugFlagsPage() {
         </Button>
       }
     >
-      <Card>
-        <List>
-          {names.map((name) => (
-            <li key={name}>
-              <SpacedRow $justify="between">
-                <Switch
-                  label={name}
-                  checked={flagValues[name] === true}
-                  onChange={(enabled) => {
-                    flags.set(name, enabled);
-                  }}
-                />
-                {changedNames.includes(name) && (
-                  <SmallText>{t(flags.base[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}</SmallText>
-                )}
-              </SpacedRow>
-            </li>
-          ))}
-        </List>
-      </Card>
+      {names.length > 0 && (
+        <Card>
+          <List>
+            {names.map((name) => (
+              <li key={name}>
+                <SpacedRow $justify="between">
+                  <Switch
+                    label={name}
+                    checked={flagValues[name] === true}
+                    onChange={(enabled) => {
+                      flags.set(name, enabled);
+                    }}
+                  />
+                  {changedNames.includes(name) && (
+                    <SmallText>
+                      {t(flags.defaults[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}
+                    </SmallText>
+                  )}
+                </SpacedRow>
+              </li>
+            ))}
+          </List>
+        </Card>
+      )}
       <BuildInfo />
     </Page>
   );
@@ -56,9 +60,9 @@ export default function DebugFlagsPage() {
 /** The releases of this page. Release ids are not translated. */
 function BuildInfo() {
   const { t } = useTranslation("header");
-  const { verified } = useHost();
+  const { verifiedDeployment } = useHost();
   const getAreaTitle = useAreaTitle();
-  const { deployment, remotes } = verified;
+  const { deployment, remotes } = verifiedDeployment;
   const facts: readonly (readonly [string, string])[] = [
     [t("flags.environment_label"), deployment.environment],
     [t("flags.version_label"), deployment.app_version],

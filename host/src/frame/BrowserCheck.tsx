@@ -2,16 +2,17 @@ import { ConfirmDialog, useDialog } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
 /**
- * Whether this browser has WebAssembly, which opens secrets. Browsers embedded in other programs
- * sometimes lack it.
+ * Whether this browser has WebAssembly, which the vault needs. Browsers that are embedded in other
+ * programs sometimes lack it.
  */
 function hasWebAssembly(): boolean {
   return Reflect.has(globalThis, "WebAssembly");
 }
 
 /**
- * Says that another browser is needed where WebAssembly is missing. Shown to signed-in people
- * alone: visitors do not need it. Its button opens the same address in a new window.
+ * Asks the person to use another browser when WebAssembly is missing. Its button opens the same
+ * address in a new window. Shown only to signed-in people, because visitors do not need
+ * WebAssembly.
  */
 export function BrowserCheck() {
   const { t } = useTranslation("modals");

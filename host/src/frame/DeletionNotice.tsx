@@ -10,7 +10,10 @@ import { meQuery } from "../portal/use-portal-object.ts";
 import { useLanguage } from "../settings/language.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
-/** On every page while the account is to be deleted: when, and a button that calls it off. */
+/**
+ * Shown on every page while the account is due for deletion. Says when, and has a button that
+ * cancels the deletion.
+ */
 export function DeletionNotice({ userId }: { readonly userId: string }) {
   const { t } = useTranslation("header");
   const { http } = useHost();
@@ -23,7 +26,7 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
     onSettled: () => queryClient.invalidateQueries({ queryKey: me.queryKey }),
   });
   const { pathname } = useLocation();
-  if (data?.deletion_due_at == null || pathname === "/settings/delete-account") return null; // that page says it itself
+  if (data?.deletion_due_at == null || pathname === "/settings/delete-account") return null;
   return (
     <NoticeBar>
       <Notice

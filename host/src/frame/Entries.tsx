@@ -15,16 +15,16 @@ import { usePrefetch } from "../context/prefetch.ts";
 import { useCurrentRoute } from "../context/use-current-route.ts";
 
 interface CompactProps {
-  /** Icon only, with a tooltip. */
+  /** Shows only the icon, with a tooltip. */
   readonly compact?: boolean;
 }
 
-/** An entry of the navigation; its remote is prefetched on hover and focus. */
+/** An entry of the navigation. Prefetches its remote on hover and focus. */
 export function DestinationEntry({
   destination,
   compact = false,
-  onGo: onNavigate,
-}: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
+  onNavigate,
+}: CompactProps & { readonly destination: Destination; readonly onNavigate?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const prefetch = usePrefetch();
@@ -52,8 +52,7 @@ export function DestinationEntry({
 }
 
 /**
- * Leads to where people say what they think, and says which screen they come from: its pattern,
- * without what stands in its address.
+ * Opens the feedback form. Passes the screen's route pattern, so that no id in the address is sent.
  */
 export function FeedbackEntry({ compact = false, onNavigate }: CompactProps & { readonly onNavigate?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
@@ -74,13 +73,12 @@ export function FeedbackEntry({ compact = false, onNavigate }: CompactProps & { 
   );
 }
 
-/** Switches between the two languages; shows the flag of the current one. */
 export function LanguageEntry({ compact = false }: CompactProps) {
   const { t } = useTranslation("language");
   const { changeLanguage } = useHost();
   const language = useLanguage();
   const otherLanguage = languages.find((candidate) => candidate !== language) ?? language;
-  const action = t("switch_action", { language: t(`name.${otherLanguage}`) });
+  const action = t("switch_action");
   return (
     <WithTooltip compact={compact} label={action}>
       <EntryButton
@@ -117,7 +115,7 @@ export function ThemeEntry({ compact = false }: CompactProps) {
   );
 }
 
-/** Logs out after a confirmation; names who is signed in. */
+/** Asks to log out; names the person who is signed in. */
 export function LogoutEntry({
   userName,
   onLogout,
@@ -132,7 +130,11 @@ export function LogoutEntry({
         {!compact && (
           <TwoLines>
             <EntryText>{action}</EntryText>
-            {userName !== "" && <UserName title={userName}>{userName}</UserName>}
+            {userName !== "" && (
+              <UserName title={userName} translate="no">
+                {userName}
+              </UserName>
+            )}
           </TwoLines>
         )}
       </EntryButton>
@@ -155,8 +157,8 @@ export function LoginEntry({ onLogin, compact = false }: CompactProps & { readon
 }
 
 /**
- * A tooltip where only icons are shown. The child stays mounted when that changes, and keeps the
- * focus.
+ * Adds a tooltip while only icons are shown. The child stays mounted and keeps the focus when
+ * `compact` changes.
  */
 export function WithTooltip({
   compact = false,

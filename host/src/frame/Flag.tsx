@@ -1,6 +1,6 @@
 import type { Language } from "@relicario/shared/contract";
 
-/** The flag of a language. Decorative: always beside a text or a label. */
+/** The flag of a language. Decorative: always next to a text or a label. */
 export function Flag({ language }: { readonly language: Language }) {
   return (
     <svg viewBox="0 0 24 16" width={24} height={16} aria-hidden focusable="false">

@@ -8,8 +8,10 @@ import { useHost } from "../context/host-context.ts";
 import { isSharedLinkView } from "../routes/routes.ts";
 import { getClaims } from "../session/token-exchange.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
+import { ClockNotice } from "./ClockNotice.tsx";
 import { frameSizes } from "./styles.ts";
 import { DeletionNotice } from "./DeletionNotice.tsx";
+import { ExposedLinkNotice } from "./ExposedLinkNotice.tsx";
 import { LogoutDialog } from "./LogoutDialog.tsx";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
@@ -19,7 +21,7 @@ import { ServiceNotice } from "./ServiceNotice.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { TopBar } from "./TopBar.tsx";
-import { useIsMobile } from "./use-media.ts";
+import { useIsMobile } from "./use-media-query.ts";
 import { useRouteChange } from "./use-route-change.ts";
 import { useDisableMotionOnResize } from "./use-disable-motion-on-resize.ts";
 import { VendorLayout } from "./VendorLayout.tsx";
@@ -33,12 +35,12 @@ export interface FrameProps {
 }
 
 /**
- * The layout around every screen: navigation, notices, and a labelled `main` that a skip link leads
- * to.
+ * Layout around every screen: navigation, notices, and the `main` element, to which a skip link
+ * leads.
  */
 export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { t } = useTranslation("header");
-  const { session, verified } = useHost();
+  const { session, verifiedDeployment } = useHost();
   const { pathname, search } = useLocation();
   const claims = getClaims(useSyncExternalStore(session.exchange.subscribe, session.exchange.getState));
   const mobile = useIsMobile();
@@ -48,7 +50,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   useRouteChange(main);
   useDisableMotionOnResize();
 
-  const product = verified.deployment.branding.product_name;
+  const product = verifiedDeployment.deployment.branding.product_name;
   const onLogout = signedIn && !isSharedLinkView(pathname) ? logoutDialog.show : null;
   const onLogin = () => {
     void session.signIn(`${pathname}${search}`);
@@ -79,7 +81,9 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
       <Main id="main" ref={main} tabIndex={-1} data-tour="layout-main" data-bar={shell && mobile && onLogout !== null}>
         <VendorLayout>
           <OfflineNotice />
+          <ClockNotice />
           <SessionNotice />
+          <ExposedLinkNotice />
           <ServiceNotice />
           <ReleaseNotice />
           <OverrideNotice />
@@ -94,7 +98,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   );
 }
 
-/** Whether the sidebar is narrow. During its animation of 250 ms further presses are ignored. */
+/** Whether the sidebar is narrow. Clicks during its 250 ms animation are ignored. */
 function useNarrow(): [boolean, () => void] {
   const [narrow, setNarrow] = useState(() => window.matchMedia("(max-width: 1023.98px)").matches);
   const changedAt = useRef(Number.NEGATIVE_INFINITY);

@@ -1,7 +1,7 @@
 import { s, space } from "@relicario/shared/ui";
 import { styled } from "styled-components";
 
-/** The mark, with the name of the product beside it where there is room. */
+/** The logo, with the product's name unless compact. */
 export function Logo({ product, compact = false }: { readonly product: string; readonly compact?: boolean }) {
   return (
     <Row>

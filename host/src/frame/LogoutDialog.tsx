@@ -5,8 +5,8 @@ import { useTranslation } from "react-i18next";
 import { useHost } from "../context/host-context.ts";
 
 /**
- * Uploads that are not published: those that logging out loses, and those that wait on an own
- * device.
+ * Numbers of unpublished uploads: those that signing out deletes, and those that wait on the
+ * person's own device.
  */
 interface UploadCounts {
   readonly lostCount: number;
@@ -14,8 +14,8 @@ interface UploadCounts {
 }
 
 /**
- * Asks before logging out, and names what that loses here. Also the way to have this device
- * forgotten, with a question of its own.
+ * Asks for confirmation before signing out, and says which uploads are lost. Also offers to forget
+ * this device, after a second question.
  */
 export function LogoutDialog({ open, onClose }: DialogProps) {
   const { t } = useTranslation(["modals", "common"]);
@@ -98,18 +98,20 @@ function useUploadCounts(open: boolean): UploadCounts {
   const [uploadCounts, setUploadCounts] = useState<UploadCounts>({ lostCount: 0, waitingCount: 0 });
   useEffect(() => {
     if (!open) return;
-    let current = true;
+    let isCurrent = true;
     listStoredAccounts().then(
       (accounts) => {
-        if (!current) return;
+        if (!isCurrent) return;
         const countUploads = (isOwn: boolean) =>
-          accounts.filter(({ kind }) => (kind === "own") === isOwn).reduce((sum, account) => sum + account.uploads, 0);
+          accounts
+            .filter(({ kind }) => (kind === "own") === isOwn)
+            .reduce((sum, account) => sum + account.uploadCount, 0);
         setUploadCounts({ lostCount: countUploads(false), waitingCount: countUploads(true) });
       },
-      () => undefined, // a browser that does not say: the question stands without the numbers
+      () => undefined, // numbers unavailable: asks without them
     );
     return () => {
-      current = false;
+      isCurrent = false;
     };
   }, [open, listStoredAccounts]);
   return uploadCounts;

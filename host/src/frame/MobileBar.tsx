@@ -8,7 +8,7 @@ import { frameSizes } from "./styles.ts";
 import { destinations, isCurrent } from "../routes/navigation.ts";
 import { usePrefetch } from "../context/prefetch.ts";
 
-/** The bottom bar of small screens: home, secrets, add in the middle, shared with me, log out. */
+/** Bottom bar of small screens: home, secrets, add (in the middle), shared with me, sign out. */
 export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
@@ -84,7 +84,7 @@ const barItemStyles = css`
   align-items: center;
   gap: 2px;
   min-width: 0;
-  padding: ${space(2)} 2px 0; /* from the top: icons stay on one line where words take two */
+  padding: ${space(2)} 2px 0; /* top only: icons stay aligned when a label wraps */
   border-radius: ${s("radius")};
   border: 0;
   background: none;

@@ -15,13 +15,13 @@ import { destinations } from "../routes/navigation.ts";
 export interface MobileMenuProps {
   readonly open: boolean;
   readonly onClose: () => void;
-  /** The button that gets the focus back. */
+  /** The button that gets the focus back when the menu closes. */
   readonly trigger: RefObject<HTMLElement | null>;
   readonly userName: string;
   readonly onLogout: () => void;
 }
 
-/** The menu of small screens, which slides down over the whole screen. */
+/** Menu of small screens. Slides down over the whole screen. */
 export function MobileMenu({ open, onClose, trigger, userName, onLogout }: MobileMenuProps) {
   return (
     <Dialog.Root open={open} onOpenChange={onClose}>
@@ -40,8 +40,8 @@ export function MobileMenu({ open, onClose, trigger, userName, onLogout }: Mobil
 }
 
 /**
- * The inert copy that is drawn while the panel slides up: the dialog has ended already, and the
- * focus is back on the page.
+ * Content of the menu. While it slides up, it is an inert copy: the dialog has already closed, and
+ * the focus is back on the page.
  */
 function Sheet({ onClose, trigger, userName, onLogout }: Omit<MobileMenuProps, "open">) {
   const { t } = useTranslation(["header", "beta-sidebar", "common"]);
@@ -60,7 +60,7 @@ function Sheet({ onClose, trigger, userName, onLogout }: Omit<MobileMenuProps, "
         <List>
           {destinations.map((destination) => (
             <li key={destination.name}>
-              <DestinationEntry destination={destination} onGo={onClose} />
+              <DestinationEntry destination={destination} onNavigate={onClose} />
             </li>
           ))}
           <li>
@@ -107,8 +107,8 @@ const Panel = styled(m.div)`
   inset: 0;
   z-index: ${depths.overlay};
   background: ${s("surface")};
-  pointer-events: none; /* the dialog in it has them, as long as there is one */
-  box-shadow: 0 -12vh ${s("surface")}; /* where it swings over, the page does not look out above it */
+  pointer-events: none; /* the dialog inside takes them while it is open */
+  box-shadow: 0 -12vh ${s("surface")}; /* hides the page above when the animation overshoots */
 `;
 
 const Column = styled.div`

@@ -3,7 +3,6 @@ import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-/** Shown while the device is offline. */
 export function OfflineNotice() {
   const { t } = useTranslation("header");
   const online = useOnline();
@@ -31,7 +30,6 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Layout of a notice above the screen. */
 export const NoticeBar = styled.div`
   max-width: 1040px;
   margin: 0 auto;

@@ -2,9 +2,7 @@ import { depths, s, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { keyframes, styled } from "styled-components";
 
-/**
- * Covers the page while the browser is on its way to the identity provider or back; below dialogs.
- */
+/** Covers the page while the browser goes to the identity provider or returns. Below dialogs. */
 export function Overlay({ kind }: { readonly kind: "signing_in" | "signing_out" }) {
   const { t } = useTranslation("header");
   return (

@@ -1,3 +1,4 @@
+import { pageStorage } from "@relicario/shared/contract";
 import { Button, Notice } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
@@ -7,16 +8,17 @@ import { useAreaTitle } from "../area/area-title.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
- * Says that this tab runs a developer's release, or why it does not, until the developer ends it.
+ * Says that this tab runs a developer's release, or why it does not. Shown until the developer
+ * removes the override.
  */
 export function OverrideNotice() {
   const { t } = useTranslation("header");
-  const { override } = useHost().verified;
+  const { override } = useHost().verifiedDeployment;
   const getAreaTitle = useAreaTitle();
   if (override === null) return null;
   const active = override.status === "active";
   const removeOverride = () => {
-    sessionStorage.removeItem(overrideKey);
+    pageStorage.session.removeItem(overrideKey);
     window.location.reload();
   };
   return (

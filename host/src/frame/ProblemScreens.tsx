@@ -7,11 +7,10 @@ import { styled } from "styled-components";
 export interface SignInFailedProps {
   readonly code: ErrorCode;
   readonly onRetry: () => void;
-  /** Further details. */
   readonly children?: ReactNode;
 }
 
-/** Signing in failed: "Oops...", what happened, and another try. */
+/** Says that the sign-in failed and why, and offers a retry. */
 export function SignInFailed({ code, onRetry, children }: SignInFailedProps) {
   const { t } = useTranslation(["header", "errors"]);
   useEffect(() => {
@@ -27,7 +26,7 @@ export function SignInFailed({ code, onRetry, children }: SignInFailedProps) {
   );
 }
 
-/** The session ended in another tab, or at the provider. */
+/** Says that the session ended in another tab or at the provider. */
 export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
   const { t } = useTranslation("header");
   useEffect(() => {
@@ -42,7 +41,7 @@ export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
   );
 }
 
-/** The host itself crashed: reloading and signing out are offered. */
+/** Shown when the host itself crashed. Offers to reload the page or to sign out. */
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);
   return (

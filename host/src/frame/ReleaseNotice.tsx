@@ -6,15 +6,15 @@ import { useHost } from "../context/host-context.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
- * Offers to reload when newer releases are in force. The page never reloads by itself, since that
- * would lose what is typed.
+ * Offers to reload when newer releases are in force. The page never reloads automatically, because
+ * typed text would be lost.
  */
 export function ReleaseNotice() {
   const { t } = useTranslation("header");
-  const { watch } = useHost();
-  const { newer, expired } = useSyncExternalStore(watch.subscribe, watch.getState);
+  const { deploymentWatch } = useHost();
+  const { updateAvailable, expired } = useSyncExternalStore(deploymentWatch.subscribe, deploymentWatch.getState);
   const [isDismissed, setIsDismissed] = useState(false);
-  if (!expired && (!newer || isDismissed)) return null;
+  if (!expired && (!updateAvailable || isDismissed)) return null;
   return (
     <NoticeBar>
       <Notice

@@ -7,8 +7,8 @@ import { useHost } from "../context/host-context.ts";
 import { NoticeBar, useOnline } from "./OfflineNotice.tsx";
 
 /**
- * Shown while the service does not answer, unless another notice says the same: that the device is
- * offline, or that no session token could be obtained.
+ * Shown while the service does not respond. Not shown when another notice already says so: the
+ * device is offline, or no session token could be obtained.
  */
 export function ServiceNotice() {
   const { t } = useTranslation("header");

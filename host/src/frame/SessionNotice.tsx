@@ -1,29 +1,30 @@
-import { isPortalError } from "@relicario/shared/errors";
+import { pageStorage } from "@relicario/shared/contract";
+import { isPortalError, type PortalError } from "@relicario/shared/errors";
 import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
 import { useHost } from "../context/host-context.ts";
+import { getChosenVendorId, vendorIdKey } from "../session/fragment.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
- * A notice above the screen when the person has to sign in again, or when no session token could be
- * obtained and can be asked for once more. The screen below stays as it is.
+ * Shown when the person has to sign in again, or when obtaining a session token failed and can be
+ * retried. The screen below it stays unchanged.
  */
 export function SessionNotice() {
   const { t } = useTranslation("header");
-  const { session } = useHost();
+  const { session, vendor, verifiedDeployment } = useHost();
   const { pathname, search } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
   const [isRetrying, setIsRetrying] = useState(false);
 
-  // In a window beside the page, so that what is typed stays. Only where no window can be opened,
-  // by leaving the page.
+  // Signs in in a popup, so that typed text stays. Redirects the page only when no popup opens.
   const handleSignIn = () => {
     session.signInAgain().catch((error: unknown) => {
-      if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`);
+      if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`, { again: true });
     });
   };
   const error = exchange.status === "exchanging" ? null : (exchange.error ?? null);
@@ -46,23 +47,46 @@ export function SessionNotice() {
       </NoticeBar>
     );
   }
-  if (error === null) return null;
+  if (error === null || error.code === "clock_wrong") return null; // ClockNotice.tsx shows this error
 
   const handleRetry = () => {
     if (isRetrying) return;
     setIsRetrying(true);
     session.exchange
       .renew()
-      .catch(() => undefined) // the state has the error, and this notice stays
+      .catch(() => undefined) // the exchange's state has the error, and this notice stays
       .finally(() => {
         setIsRetrying(false);
       });
   };
+  const handleLeaveVendor = () => {
+    pageStorage.session.removeItem(vendorIdKey);
+    vendor.refresh();
+    handleRetry();
+  };
   return (
     <NoticeBar>
-      <ErrorNotice error={error} onRetry={handleRetry} />
+      <ErrorNotice error={error} onRetry={handleRetry}>
+        {isChosenVendor(error) && (
+          <Button size="small" onClick={handleLeaveVendor}>
+            {t("vendor_disabled_action")}
+          </Button>
+        )}
+      </ErrorNotice>
     </NoticeBar>
   );
+
+  /**
+   * Whether the vendor that a link named causes the error. Without it the portal's own vendor would
+   * work.
+   */
+  function isChosenVendor({ code }: PortalError): boolean {
+    const { vendor_id: ownVendorId } = verifiedDeployment.deployment;
+    return (
+      (code === "vendor_disabled" || code === "vendor_unknown") &&
+      getChosenVendorId(pageStorage.session, ownVendorId) !== ownVendorId
+    );
+  }
 }
 
 const signInCodes: ReadonlySet<string> = new Set([

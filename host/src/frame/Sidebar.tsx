@@ -23,12 +23,12 @@ export interface SidebarProps {
   readonly narrow: boolean;
   readonly onToggle: () => void;
   readonly userName: string;
-  /** Null for a visitor of a shared link, who sees no navigation. */
+  /** Null for a visitor of a shared link, who gets no navigation. */
   readonly onLogout: (() => void) | null;
   readonly onLogin: () => void;
 }
 
-/** The sidebar of wide screens: 208 px, or 64 px with icons only. */
+/** Sidebar of wide screens: 208 px, or 64 px with icons only. */
 export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin }: SidebarProps) {
   const { t } = useTranslation("beta-sidebar");
   const toggleLabel = t(narrow ? "expand_action" : "collapse_action");
@@ -88,16 +88,16 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
 }
 
 const { narrowSidebar, sidebar } = frameSizes;
-/** Inside the sidebar's border and padding. */
+/** Width inside the border and padding. */
 const getInnerWidth = (width: number) => width - 1 - 2 * 8;
 /**
- * Padding before an icon: it is centred in the narrow sidebar, and does not move when the sidebar
- * becomes wide.
+ * Padding before an icon. It centres the icon in the narrow sidebar, and keeps the icon in place
+ * when the sidebar widens.
  */
 const iconInset = (getInnerWidth(narrowSidebar) - 20) / 2;
 /**
- * Labels have the width of the wide sidebar from the start, so that they are not laid out again in
- * each frame of the animation.
+ * Labels always have the width of the wide sidebar, so that the animation does not lay them out
+ * again in each frame.
  */
 const labelWidth = getInnerWidth(sidebar) - iconInset - 20 - 12 - 10;
 const logoWidth = getInnerWidth(sidebar) - 2 * 8;
@@ -126,7 +126,7 @@ const Bar = styled(m.header)`
   }
   & [data-tour="layout-logout"] {
     min-height: 52px;
-  } /* of its two lines, and as high without them: what is above stays in place */
+  } /* as high without its two lines, so that entries above stay in place */
 `;
 
 const Header = styled.div`

@@ -12,12 +12,12 @@ import { MobileMenu } from "./MobileMenu.tsx";
 export interface TopBarProps {
   readonly product: string;
   readonly userName: string;
-  /** Null for a visitor of a shared link: a login button instead of the menu. */
+  /** Null for a visitor of a shared link, who gets a login button instead of the menu. */
   readonly onLogout: (() => void) | null;
   readonly onLogin: () => void;
 }
 
-/** The top bar of small screens, with a menu that slides down over the whole screen. */
+/** Top bar of small screens, with a menu that slides down over the whole screen. */
 export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
   const { t } = useTranslation("header");
   const [open, setOpen] = useState(false);
@@ -54,9 +54,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
   );
 }
 
-/**
- * What is scrolled to, a heading that takes the focus too, stays clear of the bars above and below.
- */
+/** Keeps scroll targets, such as a focused heading, from being covered by the bars. */
 const ScrollPadding = createGlobalStyle`
   html { scroll-padding: ${frameSizes.topBar + 8}px 0 ${frameSizes.mobileBar + 8}px; }
 `;

@@ -6,8 +6,8 @@ import { useHost } from "../context/host-context.ts";
 import { Logo } from "./Logo.tsx";
 
 /**
- * For the layout `vendor`: logo top right and a dark background, with the screen nested in it.
- * Otherwise the screen alone.
+ * In the layout `vendor`: nests the screen in a dark background with the logo at the top right. In
+ * any other layout: only the screen.
  */
 export function VendorLayout({ children }: { readonly children: ReactNode }) {
   const { vendor } = useHost();

@@ -2,7 +2,7 @@ import { waitFor } from "@testing-library/react";
 
 import { focusHeading } from "./focus-heading.ts";
 
-it("stays with a heading that had the focus already, and with the one that is drawn in its place", async () => {
+it("focusHeading keeps a heading's focus, and focuses the heading that replaces it", async () => {
   const main = document.body.appendChild(document.createElement("main"));
   const drawHeading = () => {
     const heading = document.createElement("h1");
@@ -10,13 +10,13 @@ it("stays with a heading that had the focus already, and with the one that is dr
     main.replaceChildren(heading);
     return heading;
   };
-  const first = drawHeading();
-  first.focus(); // as by the watch of the screen before
+  const firstHeading = drawHeading();
+  firstHeading.focus(); // as the observer of the previous screen may do
   const stop = focusHeading(main, null);
-  const second = drawHeading();
+  const secondHeading = drawHeading();
   expect(document.body).toHaveFocus();
   await waitFor(() => {
-    expect(second).toHaveFocus();
+    expect(secondHeading).toHaveFocus();
   });
   stop();
 });

@@ -1,17 +1,19 @@
-/** A closed dialog returns the focus to its trigger within this time, in milliseconds. */
+/** Time within which a closing dialog returns the focus to its trigger, in milliseconds. */
 const focusReturnMilliseconds = 100;
 
 /**
- * Moves the focus to the first heading of `main` once it is rendered; to `main` itself when nothing
- * is loading and there is no heading. Waits for dialogs to close. A screen that is drawn anew while
- * it loads, heading included, gets the focus back. Gives up when the person presses a key or a
- * pointer, or when the new screen has focused an element itself (any but `previousFocus`, which had
- * the focus when the old screen was left). Returns its undo.
+ * Moves the focus to the first heading of `main` once it is rendered. If `main` has no heading and
+ * is not loading, moves the focus to `main`. Waits for dialogs to close. When another heading
+ * replaces the focused one, focuses that.
+ *
+ * Stops when the person presses a key or a pointer, or when the new screen focuses another element.
+ * `previousFocus`, the element that had the focus when the old screen was left, does not count.
+ * Returns a stop function.
  */
 export function focusHeading(main: HTMLElement, previousFocus: Element | null): () => void {
   let wasCovered = false;
   let focusedHeading: Element | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
   const check = () => {
     if (document.querySelector("[role='dialog'], [role='alertdialog']") !== null) {
@@ -20,17 +22,17 @@ export function focusHeading(main: HTMLElement, previousFocus: Element | null): 
     }
     if (wasCovered) {
       wasCovered = false;
-      timer = setTimeout(() => {
-        timer = undefined;
+      hideTimer = setTimeout(() => {
+        hideTimer = undefined;
         check();
       }, focusReturnMilliseconds);
     }
-    if (timer !== undefined) return;
+    if (hideTimer !== undefined) return;
 
     const heading = main.querySelector("h1");
     const focused = document.activeElement;
     if (focused !== null && (focused === focusedHeading || focused === heading)) {
-      focusedHeading = focused; // what watches the old screen may have seen the new heading first
+      focusedHeading = focused; // the observer of the previous screen may have focused the new heading already
       return;
     }
     if (focused !== null && focused !== main && focused !== previousFocus && main.contains(focused)) {
@@ -44,7 +46,7 @@ export function focusHeading(main: HTMLElement, previousFocus: Element | null): 
     }
   };
   const stop = () => {
-    clearTimeout(timer);
+    clearTimeout(hideTimer);
     observer.disconnect();
     for (const name of userEvents) window.removeEventListener(name, stop, true);
   };

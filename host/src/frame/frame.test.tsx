@@ -7,8 +7,8 @@ import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../context/host-context.ts";
 import { alba, claims, createFakeHost, mockWindow, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { createConfirmQueue } from "../popups/confirms.tsx";
-import { ConfirmHost } from "../popups/confirms.tsx";
+import { ConfirmHost, type ConfirmQueue, ServiceDialogHost, type ServiceDialogs } from "../popups/dialog-hosts.tsx";
+import { createDialogQueue } from "../popups/dialog-queue.ts";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";
@@ -16,7 +16,7 @@ import { clearToasts, showToast, Toasts } from "../popups/Toasts.tsx";
 
 interface Settings extends FakeHostSettings {
   readonly mobile?: boolean;
-  /** Of the window, in pixels. */
+  /** Window width in pixels. */
   readonly width?: number;
   readonly path?: string;
   readonly language?: Language;
@@ -57,7 +57,7 @@ async function show({
 }
 
 describe("Frame on a wide screen", () => {
-  it("leads to the five destinations and says where the page stands", async () => {
+  it("links to the five destinations and marks the current one", async () => {
     await show({ path: "/secrets" });
     const links = within(screen.getByRole("navigation", { name: "Main navigation" })).getAllByRole("link");
     expect(links.map((link) => [link.textContent, link.getAttribute("href")])).toEqual([
@@ -80,54 +80,54 @@ describe("Frame on a wide screen", () => {
     ["/recived", "Shared with me"],
     ["/shared/abc", null],
     ["/secrets-of-others", null],
-  ])("says that %s belongs to %s", async (path, current) => {
+  ])("marks, at the path %s, the destination %s", async (path, current) => {
     await show({ path });
     expect(screen.queryAllByRole("link", { current: "page" }).map(({ textContent }) => textContent)).toEqual(
       current === null ? [] : [current],
     );
   });
 
-  it("becomes narrow: icons only, each with its name", async () => {
+  it("becomes narrow, with an icon and an accessible name for each entry", async () => {
     await show();
-    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    await userEvent.click(screen.getByRole("button", { name: "Collapse menu" }));
     expect(screen.getByRole("link", { name: "Secrets" })).toHaveTextContent("");
-    expect(screen.getByRole("button", { name: "Wide sidebar" })).toHaveAttribute("aria-expanded", "false");
+    expect(screen.getByRole("button", { name: "Expand menu" })).toHaveAttribute("aria-expanded", "false");
     await expectAccessible();
   });
 
-  it("keeps the focus where it is when it becomes narrow", async () => {
+  it("keeps the focus when the sidebar becomes narrow", async () => {
     await show();
     act(() => {
-      screen.getByRole("button", { name: "Narrow sidebar" }).focus();
+      screen.getByRole("button", { name: "Collapse menu" }).focus();
     });
     await userEvent.keyboard("{Enter}");
-    expect(screen.getByRole("button", { name: "Wide sidebar" })).toHaveFocus();
+    expect(screen.getByRole("button", { name: "Expand menu" })).toHaveFocus();
   });
 
-  it("takes 208 px, or 64 px while it is narrow", async () => {
+  it("has a sidebar of 208 px, or 64 px while the sidebar is narrow", async () => {
     await show();
     const { style } = screen.getByRole("banner");
     expect(style.width).toBe("208px");
-    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    await userEvent.click(screen.getByRole("button", { name: "Collapse menu" }));
     await waitFor(() => {
       expect(style.width).toBe("64px");
     });
   });
 
-  it("shows tooltips only while it is narrow", async () => {
+  it("shows tooltips only while the sidebar is narrow", async () => {
     await show();
     await userEvent.tab();
     await userEvent.tab();
     expect(screen.getByRole("link", { name: "Home" })).toHaveFocus();
     expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
-    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
+    await userEvent.click(screen.getByRole("button", { name: "Collapse menu" }));
     act(() => {
       screen.getByRole("link", { name: "Home" }).focus();
     });
     expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
   });
 
-  it("loads a destination ahead when somebody is about to go there", async () => {
+  it("prefetches a destination on hover", async () => {
     const { calls } = await show();
     await userEvent.hover(screen.getByRole("link", { name: "Settings" }));
     expect(calls.prefetch).toHaveBeenCalledWith("settings", "/settings/profile");
@@ -135,47 +135,47 @@ describe("Frame on a wide screen", () => {
 
   it("switches language and theme", async () => {
     const { calls } = await show();
-    await userEvent.click(screen.getByRole("button", { name: "English. Switch to Español" }));
+    await userEvent.click(screen.getByRole("button", { name: "English. Cambiar a español" }));
     expect(calls.changeLanguage).toHaveBeenCalledWith("es");
     await userEvent.click(screen.getByRole("button", { name: "Dark theme" }));
     expect(calls.toggleTheme).toHaveBeenCalledTimes(1);
   });
 
-  it("leads to feedback from everywhere", async () => {
+  it("links to the feedback form from every screen", async () => {
     await show();
     expect(screen.getByRole("link", { name: "Feedback" })).toHaveAttribute("href", "/settings/feedback");
   });
 
-  it("asks before logging out, and waits without another press", async () => {
+  it("asks before signing out, and then ignores a second click", async () => {
     const { calls } = await show();
-    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
-    const dialog = await screen.findByRole("dialog", { name: "Log out?" });
+    await userEvent.click(screen.getByRole("button", { name: /Sign out/ }));
+    const dialog = await screen.findByRole("dialog", { name: "Sign out?" });
     expect(dialog).toHaveAccessibleDescription(/^Your secrets stay protected\./);
     await userEvent.click(within(dialog).getByRole("button", { name: "Cancel" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
     expect(calls.signOut).not.toHaveBeenCalled();
 
-    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
-    await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Log out" }));
+    await userEvent.click(screen.getByRole("button", { name: /Sign out/ }));
+    await userEvent.click(within(await screen.findByRole("dialog")).getByRole("button", { name: "Sign out" }));
     expect(calls.signOut).toHaveBeenCalledTimes(1);
-    expect(within(screen.getByRole("dialog")).getByRole("button", { name: "Log out" })).toBeDisabled();
+    expect(within(screen.getByRole("dialog")).getByRole("button", { name: "Sign out" })).toBeDisabled();
   });
 
   it.each([
     [
-      "that logging out loses",
+      "that signing out deletes",
       null,
-      "2 files are still being uploaded. Logging out loses them, because this device is not your own.",
+      "2 files are still being uploaded. If you sign out they are lost, because this device is not your own.",
     ],
     [
-      "that wait on an own device",
+      "that wait on the person's own device",
       "own",
-      "2 files are still being uploaded. They wait on this device until you log in again.",
+      "2 files are still being uploaded. They wait on this device until you sign in again.",
     ],
-  ] as const)("names the uploads %s", async (_which, kind, message) => {
-    await show({ storedAccounts: [{ name: "n", kind, uploads: 2 }] });
-    await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
-    const dialog = await screen.findByRole("dialog", { name: "Log out?" });
+  ] as const)("lists in the sign-out question the uploads %s", async (_which, kind, message) => {
+    await show({ storedAccounts: [{ storageKey: "n", kind, uploadCount: 2 }] });
+    await userEvent.click(screen.getByRole("button", { name: /Sign out/ }));
+    const dialog = await screen.findByRole("dialog", { name: "Sign out?" });
     expect(await within(dialog).findByText(message)).toBeVisible();
     await expectAccessible(document.body);
   });
@@ -183,10 +183,10 @@ describe("Frame on a wide screen", () => {
   it.each([
     [
       "en",
-      "Log out",
+      "Sign out",
       "Forget this device",
       "Forget this device?",
-      "One file that is still being uploaded is lost.",
+      "One file that is still being uploaded will be lost.",
       "Cancel",
     ],
     [
@@ -194,13 +194,13 @@ describe("Frame on a wide screen", () => {
       "Cerrar sesión",
       "Olvidar este dispositivo",
       "¿Olvidar este dispositivo?",
-      "Se pierde un archivo que aún se está subiendo.",
+      "Se perderá un archivo que aún se está subiendo.",
       "Cancelar",
     ],
   ] as const)(
-    "forgets this device after a question of its own, which says what goes (%s)",
+    "forgets this device after a second question, which says what is lost (%s)",
     async (language, logout, forget, title, lost, cancel) => {
-      const { calls } = await show({ language, storedAccounts: [{ name: "n", kind: "own", uploads: 1 }] });
+      const { calls } = await show({ language, storedAccounts: [{ storageKey: "n", kind: "own", uploadCount: 1 }] });
       const openQuestion = async () => {
         await userEvent.click(screen.getByRole("button", { name: new RegExp(logout) }));
         await userEvent.click(await screen.findByRole("button", { name: forget }));
@@ -219,18 +219,18 @@ describe("Frame on a wide screen", () => {
     },
   );
 
-  it("names who is signed in on the button that logs out, while it is wide", async () => {
+  it("shows the person's name on the sign-out button while the sidebar is wide", async () => {
     await show();
-    const button = screen.getByRole("button", { name: /Log out/ });
+    const button = screen.getByRole("button", { name: /Sign out/ });
     expect(within(button).getByText("alba")).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "Narrow sidebar" }));
-    expect(button).toHaveAccessibleName("Log out");
+    await userEvent.click(screen.getByRole("button", { name: "Collapse menu" }));
+    expect(button).toHaveAccessibleName("Sign out");
     expect(button).toHaveTextContent(/^$/);
   });
 
-  it("closes the question on Escape and gives the focus back", async () => {
+  it("closes the sign-out question on Escape and returns the focus", async () => {
     await show();
-    const button = screen.getByRole("button", { name: /Log out/ });
+    const button = screen.getByRole("button", { name: /Sign out/ });
     await userEvent.click(button);
     await screen.findByRole("dialog");
     await userEvent.keyboard("{Escape}");
@@ -246,15 +246,15 @@ describe("Frame on a wide screen", () => {
     expect(screen.getByRole("main")).toHaveFocus();
   });
 
-  it("shows no navigation to a visitor of a shared link, and a login button", async () => {
+  it("shows a visitor of a shared link a sign-in button and no navigation", async () => {
     const { calls } = await show({ path: "/shared/x", signedIn: false });
     expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
-    await userEvent.click(screen.getByRole("button", { name: "Log in" }));
+    await userEvent.click(screen.getByRole("button", { name: "Sign in" }));
     expect(calls.signIn).toHaveBeenCalledWith("/shared/x");
   });
 });
 
-describe("an account that is to be deleted", () => {
+describe("an account due for deletion", () => {
   const account = {
     ...{
       user_id: claims.sub,
@@ -276,15 +276,15 @@ describe("an account that is to be deleted", () => {
     },
     created_at: "2026-11-01T09:00:00.000Z",
   };
-  const createService = (start: string | null) => {
-    let dueAt = start;
+  const createService = (initialDueAt: string | null) => {
+    let dueAt = initialDueAt;
     return createFakeHttpClient({
       "GET /user/me": () => ({ ...account, deletion_due_at: dueAt }),
       "POST /user/me/restore": () => (dueAt = null),
     });
   };
 
-  it("is said to be on every page, and stays by one press", async () => {
+  it("is announced on every page, and its deletion is cancelled by one click", async () => {
     const http = createService("2026-12-05T09:00:00.000Z");
     await show({ http });
     expect(await screen.findByText(/will be deleted on 5 Dec 2026/)).toBeVisible();
@@ -296,7 +296,7 @@ describe("an account that is to be deleted", () => {
     expect(http.calls.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(["/user/me/restore"]);
   });
 
-  it("says nothing on the page that says it itself, and nothing where nobody asked for it", async () => {
+  it("is not announced on the deletion page; an account without a due deletion is not announced anywhere", async () => {
     const http = createService("2026-12-05T09:00:00.000Z");
     const { app } = await show({ http, path: "/settings/delete-account" });
     await waitFor(() => {
@@ -304,17 +304,17 @@ describe("an account that is to be deleted", () => {
     });
     expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
     app.unmount();
-    const other = createService(null);
-    await show({ http: other });
+    const otherHttp = createService(null);
+    await show({ http: otherHttp });
     await waitFor(() => {
-      expect(other.calls).toHaveLength(1);
+      expect(otherHttp.calls).toHaveLength(1);
     });
     expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
   });
 });
 
 describe("Frame on a small screen", () => {
-  it("has a bottom bar of home, secrets, add, shared with me and logging out", async () => {
+  it("has a bottom bar with home, secrets, add, shared with me and signing out", async () => {
     await show({ mobile: true });
     const bar = screen.getByRole("navigation", { name: "Main navigation" });
     expect(
@@ -322,11 +322,11 @@ describe("Frame on a small screen", () => {
         .getAllByRole("link")
         .map(({ textContent }) => textContent),
     ).toEqual(["Home", "Secrets", "Add secret", "Shared with me"]);
-    expect(within(bar).getByRole("button", { name: "Log out" })).toBeEnabled();
+    expect(within(bar).getByRole("button", { name: "Sign out" })).toBeEnabled();
     expect(within(bar).getByRole("link", { name: "Add secret" })).toHaveAttribute("data-middle", "true");
   });
 
-  it("highlights the middle one, and no other: a round of the accent's colour", async () => {
+  it("highlights only the middle entry, with a disc in the accent colour", async () => {
     await show({ mobile: true });
     const rounds = within(screen.getByRole("navigation", { name: "Main navigation" }))
       .getAllByRole("listitem")
@@ -342,20 +342,20 @@ describe("Frame on a small screen", () => {
 
   it("has the five destinations in a menu that slides down over the whole screen", async () => {
     await show({ mobile: true, animated: true });
-    const places: string[] = [];
-    const watcher = new MutationObserver(() => {
+    const transforms: string[] = [];
+    const observer = new MutationObserver(() => {
       const transform = document.querySelector<HTMLElement>("body > div[style*=translateY]")?.style.transform;
-      if (transform !== undefined) places.push(transform);
+      if (transform !== undefined) transforms.push(transform);
     });
-    watcher.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
+    observer.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
     await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
     const panel = (await screen.findByRole("dialog", { name: "Menu" })).parentElement;
     expect(panel).toHaveStyle({ position: "fixed", inset: "0" });
     await waitFor(() => {
       expect(panel?.style.transform).toBe("none");
     });
-    watcher.disconnect();
-    expect(places[0]).toBe("translateY(-12%)");
+    observer.disconnect();
+    expect(transforms[0]).toBe("translateY(-12%)");
     const links = within(screen.getByRole("dialog")).getAllByRole("link");
     expect(links.map((link) => link.getAttribute("href"))).toEqual([
       "/home",
@@ -371,13 +371,13 @@ describe("Frame on a small screen", () => {
   it.each([
     [639, true],
     [640, false],
-  ])("is one of %i px: %p", async (width, small) => {
+  ])("is used at a width of %i px: %p", async (width, small) => {
     await show({ width });
     expect(screen.queryAllByRole("button", { name: "Open the menu" })).toHaveLength(small ? 1 : 0);
-    expect(screen.queryAllByRole("button", { name: /(Narrow|Wide) sidebar/ })).toHaveLength(small ? 0 : 1);
+    expect(screen.queryAllByRole("button", { name: /(Collapse|Expand) menu/ })).toHaveLength(small ? 0 : 1);
   });
 
-  it("opens a menu over the whole screen, which closes when somebody goes elsewhere", async () => {
+  it("opens a menu over the whole screen, which closes on navigation", async () => {
     const { app } = await show({ mobile: true });
     await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
     const menu = await screen.findByRole("dialog", { name: "Menu" });
@@ -385,10 +385,10 @@ describe("Frame on a small screen", () => {
     await expectAccessible();
     await userEvent.click(within(menu).getByRole("link", { name: "Settings" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
-    expect(app.location()).toBe("/settings/profile");
+    expect(app.getLocation()).toBe("/settings/profile");
   });
 
-  it("gives page and focus back at once when the menu is closed, and leaves its picture to slide away", async () => {
+  it("returns to the page and the focus at once when the menu closes, while an inert copy slides away", async () => {
     await show({ mobile: true, animated: true });
     const trigger = screen.getByRole("button", { name: "Open the menu" });
     await userEvent.click(trigger);
@@ -405,11 +405,11 @@ describe("Frame on a small screen", () => {
     });
   });
 
-  it("shows a visitor of a shared link no bar and no menu", async () => {
+  it("shows a visitor of a shared link neither a bar nor a menu", async () => {
     await show({ mobile: true, path: "/shared/x", signedIn: false });
     expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
     expect(screen.queryByRole("button", { name: "Open the menu" })).not.toBeInTheDocument();
-    expect(screen.getByRole("button", { name: "Log in" })).toBeEnabled();
+    expect(screen.getByRole("button", { name: "Sign in" })).toBeEnabled();
   });
 });
 
@@ -424,7 +424,7 @@ describe("Frame", () => {
     await expectAccessible();
   });
 
-  it("says that the device is offline, as long as it is", async () => {
+  it("shows a notice while the device is offline", async () => {
     const online = jest.spyOn(navigator, "onLine", "get").mockReturnValue(false);
     await show();
     expect(screen.getByText(/You are offline/)).toBeVisible();
@@ -436,50 +436,104 @@ describe("Frame", () => {
     online.mockRestore();
   });
 
-  it("offers another try when the session token could not be had, and keeps the screen", async () => {
+  it("offers a retry when no session token could be obtained, and keeps the screen", async () => {
     const { calls } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
-    expect(screen.getByRole("alert")).toHaveTextContent("The service does not answer right now.");
+    expect(screen.getByRole("alert")).toHaveTextContent("The service is not responding right now.");
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(calls.renew).toHaveBeenCalledTimes(1);
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
   });
 
-  it("says that one has to sign in again when the service takes the session no more, and keeps the screen", async () => {
-    const session = { token: "t", claims };
-    const { calls } = await show({ exchange: { status: "ready", session, error: new PortalError("login_required") } });
+  it("asks to sign in again when the service refuses the session, and keeps the screen", async () => {
+    const sessionToken = { token: "t", claims };
+    const { calls } = await show({
+      exchange: { status: "ready", sessionToken, error: new PortalError("login_required") },
+    });
     expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: /Sign in/ }));
     expect(calls.signInAgain).toHaveBeenCalledTimes(1);
   });
 
-  it("says that the service does not answer, as long as it does not, and where to look", async () => {
+  describe.each(["en", "es"] as const)("a device whose clock is wrong (%s)", (language) => {
+    const wrongClock = { device: Date.parse("2026-11-22T10:07:00"), service: Date.parse("2026-11-21T10:00:00") };
+
+    it("shows its own time and the service's", async () => {
+      await show({ wrongClock, language });
+      expect(screen.getByRole("alert")).toHaveTextContent(/22 nov 2026, 10:07.*21 nov 2026, 10:00/i);
+      expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
+      await expectAccessible();
+    });
+
+    it("shows only the clock's error when no session token could be obtained, with a retry", async () => {
+      const error = new PortalError("clock_wrong", { details: wrongClock });
+      const { calls } = await show({ exchange: { status: "empty", error }, wrongClock, language });
+      expect(screen.getAllByRole("alert")).toHaveLength(1);
+      expect(screen.getByRole("alert")).toHaveTextContent(/22 nov 2026, 10:07.*21 nov 2026, 10:00/i);
+      await userEvent.click(screen.getByRole("button", { name: /Try again|Intentar de nuevo/ }));
+      expect(calls.renew).toHaveBeenCalledTimes(1);
+    });
+  });
+
+  it.each(["vendor_disabled", "vendor_unknown"] as const)(
+    "offers the way back from a chosen vendor: %s",
+    async (code) => {
+      sessionStorage.setItem("vendorId", "acme");
+      const { calls } = await show({ exchange: { status: "empty", error: new PortalError(code) } });
+      await userEvent.click(screen.getByRole("button", { name: "Continue without this organisation" }));
+      expect(sessionStorage.getItem("vendorId")).toBeNull();
+      expect(calls.renew).toHaveBeenCalledTimes(1);
+      await expectAccessible();
+    },
+  );
+
+  it("offers no way back from the portal's own vendor", async () => {
+    await show({ exchange: { status: "empty", error: new PortalError("vendor_disabled") } });
+    expect(screen.getByRole("button", { name: "Try again" })).toBeVisible();
+    expect(screen.queryByRole("button", { name: /Continue without/ })).not.toBeInTheDocument();
+  });
+
+  it.each(["en", "es"] as const)(
+    "warns of an exposed link key only on the page of that link (%s)",
+    async (language) => {
+      sessionStorage.setItem("exposedLink", "/shared/Zm9vYmFyLWJhel9xdXV4IQ");
+      const { app } = await show({ path: "/shared/Zm9vYmFyLWJhel9xdXV4IQ", language, signedIn: false });
+      expect(screen.getByRole("alert")).toHaveTextContent(/sent to servers|llegado a servidores/);
+      await expectAccessible();
+      app.unmount();
+      await show({ path: "/home", language });
+      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+      sessionStorage.removeItem("exposedLink");
+    },
+  );
+
+  it("shows a notice with a link to the status page while the service does not respond", async () => {
     const { isDown } = await show();
     act(() => {
       isDown.set(true);
     });
-    expect(screen.getByText("The service does not answer right now")).toBeVisible();
-    expect(screen.getByRole("link", { name: "See what answers" })).toHaveAttribute("href", "/status");
+    expect(screen.getByText("The service is not responding")).toBeVisible();
+    expect(screen.getByRole("link", { name: "See what works" })).toHaveAttribute("href", "/status");
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
     await expectAccessible();
     act(() => {
       isDown.set(false);
     });
-    expect(screen.queryByText("The service does not answer right now")).not.toBeInTheDocument();
+    expect(screen.queryByText("The service is not responding")).not.toBeInTheDocument();
   });
 
-  it("says it once only when the session token could not be had either", async () => {
+  it("shows only one notice when the service is down and no session token could be obtained", async () => {
     const { isDown } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
     act(() => {
       isDown.set(true);
     });
-    expect(screen.getAllByText(/does not answer right now/)).toHaveLength(1);
+    expect(screen.getAllByText(/is not responding right now/)).toHaveLength(1);
   });
 
-  it("offers a newer release set, which can wait", async () => {
-    const { watch } = await show();
+  it("offers to load newer releases, in a notice that can be dismissed", async () => {
+    const { deploymentWatch } = await show();
     act(() => {
-      watch.set({ newer: true, disabled: new Set(), expired: false });
+      deploymentWatch.set({ updateAvailable: true, disabledRemotes: new Set(), expired: false });
     });
     expect(screen.getByRole("status")).toHaveTextContent("A newer version of this portal is ready");
     expect(screen.getByRole("button", { name: "Reload" })).toBeEnabled();
@@ -487,17 +541,17 @@ describe("Frame", () => {
     expect(screen.queryByText(/A newer version/)).not.toBeInTheDocument();
   });
 
-  it("says when the page is too old to check its parts, which cannot wait", async () => {
-    const { watch } = await show();
+  it("says that the page's deployment has expired, in a notice that cannot be dismissed", async () => {
+    const { deploymentWatch } = await show();
     act(() => {
-      watch.set({ newer: false, disabled: new Set(), expired: true });
+      deploymentWatch.set({ updateAvailable: false, disabledRemotes: new Set(), expired: true });
     });
     expect(screen.getByRole("status")).toHaveTextContent("This page has been open for too long");
     expect(screen.queryByRole("button", { name: "Later" })).not.toBeInTheDocument();
     await expectAccessible();
   });
 
-  it("asks to sign in again when the sign-in ended, and keeps the screen", async () => {
+  it("asks to sign in again when the provider's session ended, and keeps the screen", async () => {
     const { calls } = await show({
       state: { status: "error", code: "login_required", user: alba },
       path: "/add-secret",
@@ -509,7 +563,7 @@ describe("Frame", () => {
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
   });
 
-  it("leaves the page for the sign-in only where no window can be had", async () => {
+  it("redirects to the sign-in only when no popup opens", async () => {
     const { calls } = await show({
       state: { status: "error", code: "login_required", user: alba },
       path: "/add-secret",
@@ -521,7 +575,7 @@ describe("Frame", () => {
     await userEvent.click(button);
     expect(calls.signIn).not.toHaveBeenCalled();
     await userEvent.click(button);
-    expect(calls.signIn).toHaveBeenCalledWith("/add-secret");
+    expect(calls.signIn).toHaveBeenCalledWith("/add-secret", { again: true });
   });
 });
 
@@ -547,18 +601,18 @@ describe("resizing", () => {
     expect(root).not.toHaveAttribute("data-resizing");
   });
 
-  it("takes no second press on the sidebar while it changes its width, for 250 ms", async () => {
+  it("ignores clicks on the sidebar's toggle during its animation of 250 ms", async () => {
     await show();
     const press = () => {
-      fireEvent.click(screen.getByRole("button", { name: /(Narrow|Wide) sidebar/ }));
+      fireEvent.click(screen.getByRole("button", { name: /(Collapse|Expand) menu/ }));
     };
     press();
     jest.advanceTimersByTime(249);
     press();
-    expect(screen.getByRole("button", { name: "Wide sidebar" })).toBeVisible();
+    expect(screen.getByRole("button", { name: "Expand menu" })).toBeVisible();
     jest.advanceTimersByTime(1);
     press();
-    expect(screen.getByRole("button", { name: "Narrow sidebar" })).toBeVisible();
+    expect(screen.getByRole("button", { name: "Collapse menu" })).toBeVisible();
   });
 });
 
@@ -573,10 +627,10 @@ describe("a browser without WebAssembly", () => {
   });
 
   it.each([
-    ["es", "Navegador no compatible", "hay que usar un navegador externo", "Ver en otra ventana"],
-    ["en", "Browser not supported", "an external browser must be used", "Open in another window"],
+    ["es", "Navegador no compatible", "usa un navegador externo", "Ver en otra ventana"],
+    ["en", "Browser not supported", "use an external browser", "Open in another window"],
   ] as const)(
-    "is told so, with one button that opens the same address in a new window (%s)",
+    "shows a dialog with one button that opens the same address in a new window (%s)",
     async (language, title, body, action) => {
       const open = jest.spyOn(window, "open").mockReturnValue(null);
       await show({ language });
@@ -589,13 +643,13 @@ describe("a browser without WebAssembly", () => {
     },
   );
 
-  it("is told nothing before somebody signs in", async () => {
+  it("shows no dialog to a visitor", async () => {
     await show({ path: "/shared/x", signedIn: false });
     expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument();
   });
 });
 
-it("a browser with WebAssembly is told nothing", async () => {
+it("a browser with WebAssembly shows no dialog", async () => {
   await show();
   expect(screen.queryByRole("alertdialog")).not.toBeInTheDocument();
 });
@@ -604,7 +658,7 @@ describe("the flag of a language", () => {
   it.each([
     ["en", "English"],
     ["es", "Español"],
-  ] as const)("stands beside its name (%s)", async (language, name) => {
+  ] as const)("is next to the language's name (%s)", async (language, name) => {
     await show({ language });
     const toggle = screen.getByRole("button", { name: new RegExp(`^${name}`) });
     expect(toggle).toHaveTextContent(name);
@@ -617,7 +671,7 @@ describe("Overlay", () => {
     ["en", "signing_in", "Signing you in"],
     ["en", "signing_out", "Signing you out"],
     ["es", "signing_in", "Iniciando tu sesión"],
-  ] as const)("says what is going on (%s, %s)", async (language, kind, text) => {
+  ] as const)("shows the name of the step (%s, %s)", async (language, kind, text) => {
     await renderApp(<Overlay kind={kind} />, { language });
     expect(screen.getByRole("status")).toHaveTextContent(text);
     expect(screen.getByRole("status")).toHaveStyle({ zIndex: "99" });
@@ -625,7 +679,7 @@ describe("Overlay", () => {
 });
 
 describe("SignInFailed", () => {
-  it("says Oops and what happened, and offers another try", async () => {
+  it("shows the error under the heading Oops..., and offers a retry", async () => {
     const onRetry = jest.fn();
     await renderApp(<SignInFailed code="login_failed" onRetry={onRetry} />);
     expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
@@ -637,13 +691,13 @@ describe("SignInFailed", () => {
 });
 
 describe("ConfirmHost", () => {
-  it("asks one question after the other and hands the answers back", async () => {
-    const confirms = createConfirmQueue();
-    await renderApp(<ConfirmHost confirms={confirms} />);
+  it("asks one question at a time and returns each answer", async () => {
+    const confirmQueue: ConfirmQueue = createDialogQueue();
+    await renderApp(<ConfirmHost confirmQueue={confirmQueue} />);
     const answers: boolean[] = [];
     act(() => {
-      void confirms.ask({ title: "First?", description: "1" }).then((answer) => answers.push(answer));
-      void confirms
+      void confirmQueue.ask({ title: "First?", description: "1" }).then((answer) => answers.push(answer));
+      void confirmQueue
         .ask({ title: "Second?", description: "2", confirmLabel: "Do it", cancelLabel: "Leave it" })
         .then((answer) => answers.push(answer));
     });
@@ -658,8 +712,33 @@ describe("ConfirmHost", () => {
   });
 });
 
+describe("ServiceDialogHost", () => {
+  it("shows a service's dialogs one at a time, until each closes or crashes", async () => {
+    const serviceDialogs: ServiceDialogs = createDialogQueue();
+    await renderApp(<ServiceDialogHost serviceDialogs={serviceDialogs} />);
+    const closed: string[] = [];
+    act(() => {
+      void serviceDialogs.ask(() => raise()).then(() => closed.push("crashed"));
+      void serviceDialogs
+        .ask(({ onClose }) => (
+          <button type="button" onClick={onClose}>
+            Close it
+          </button>
+        ))
+        .then(() => closed.push("closed"));
+    });
+    await userEvent.click(await screen.findByRole("button", { name: "Close it" }));
+    expect(closed).toEqual(["crashed", "closed"]);
+    expect(screen.queryByRole("button")).not.toBeInTheDocument();
+  });
+});
+
+function raise(): never {
+  throw new Error("a dialog that crashes");
+}
+
 describe("Toasts", () => {
-  it("stand at the top right and go by themselves after 5 s", async () => {
+  it("are at the top right and close automatically after 5 s", async () => {
     await renderApp(<Toasts />);
     act(() => {
       showToast({ tone: "info", text: "Kept" });
@@ -670,20 +749,20 @@ describe("Toasts", () => {
     expect(progress?.style.animationDuration).toBe("5000ms");
   });
 
-  it("come from the edge of the window, whole, and are forgotten once they have gone", async () => {
+  it("slide in opaque, and are removed after they slid out", async () => {
     await renderApp(<Toasts />, { animated: true });
     act(() => {
       showToast({ tone: "info", text: "Kept" });
     });
-    const line = (await screen.findByText("Kept")).closest<HTMLElement>("[style*=translateX]");
-    expect(line?.style.opacity).toBe("");
+    const toastRow = (await screen.findByText("Kept")).closest<HTMLElement>("[style*=translateX]");
+    expect(toastRow?.style.opacity).toBe("");
     await userEvent.click(screen.getByRole("button", { name: "Close" }));
     await waitFor(() => {
       expect(screen.queryByText("Kept")).not.toBeInTheDocument();
     });
   });
 
-  it("wait for the page when they come before it, and are all taken away at sign-out", async () => {
+  it("wait until the container is mounted, and are all removed by clearToasts", async () => {
     showToast({ tone: "info", text: "Early" });
     await renderApp(<Toasts />);
     expect(await screen.findByText("Early")).toBeVisible();
@@ -695,7 +774,7 @@ describe("Toasts", () => {
     });
   });
 
-  it("shows a notice that assistive technology hears, and that can be closed", async () => {
+  it("are announced to assistive technology, and can be closed", async () => {
     await renderApp(<Toasts />);
     act(() => {
       showToast({ tone: "error", text: "Not kept" });
@@ -705,7 +784,12 @@ describe("Toasts", () => {
     expect(screen.getByRole("button", { name: "Close" })).toBeEnabled();
   });
 
-  it("shows markup as text", async () => {
+  it("are in a region named in the user's language", async () => {
+    await renderApp(<Toasts />, { language: "es" });
+    expect(screen.getByRole("region", { name: "Avisos (Alt+T)" })).toBeInTheDocument();
+  });
+
+  it("show markup as plain text", async () => {
     await renderApp(<Toasts />);
     act(() => {
       showToast({ tone: "info", text: "<img src=x onerror=alert(1)>" });

@@ -2,7 +2,8 @@ import { s, space } from "@relicario/shared/ui";
 import { css, styled } from "styled-components";
 
 /**
- * Sidebar widths in pixels, and the width that a user name is cut at (specification, section 2).
+ * Sizes of the frame in pixels: sidebar widths, and the maximum width of a user name
+ * (specification, section 2).
  */
 export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;
 
@@ -49,7 +50,7 @@ export const EntryButton = styled.button`
   ${entryStyles}
 `;
 
-/** Text of an entry; Spanish ones take two lines where the sidebar is too narrow for one. */
+/** Text of an entry. It wraps where the sidebar is too narrow, as for some Spanish texts. */
 export const EntryText = styled.span`
   min-width: 0;
   line-height: 1.25;

@@ -2,8 +2,8 @@ import { layoutBlockMilliseconds } from "@relicario/shared/ui";
 import { useEffect } from "react";
 
 /**
- * Disables layout animations while the window is being resized and for 250 ms after, by an
- * attribute of the root element (`data-resizing`, see GlobalStyle).
+ * Disables layout animations while the window is resized and for 250 ms after that. Sets
+ * `data-resizing` on the root element (see GlobalStyle).
  */
 export function useDisableMotionOnResize(): void {
   useEffect(() => {

@@ -9,8 +9,7 @@ import { HostContext, type Host } from "../context/host-context.ts";
 import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { Frame } from "./Frame.tsx";
 
-// jsdom lays nothing out: how far the window is scrolled, how far it can be, and who wants to hear
-// that the page grew.
+// jsdom has no layout. These fake the scroll position, its maximum, and the resize observer.
 let [scrollY, maxScrollY] = [0, 2000];
 let notifyResize: () => void = () => undefined;
 
@@ -41,7 +40,7 @@ beforeEach(() => {
   };
 });
 
-/** What a test lets a screen wait for. */
+/** Ends the loading state of a screen. */
 let finishLoading: () => void = () => undefined;
 
 function useLoaded(): boolean {
@@ -92,7 +91,7 @@ function FocusingScreen() {
   );
 }
 
-const settings = (
+const settingsScreen = (
   <>
     <h1>Settings</h1>
     <Link to="/settings/billing">Billing</Link>
@@ -112,8 +111,8 @@ const screens: Readonly<Record<string, ReactNode>> = {
   "/validate-email": <RedrawnScreen />,
   "/safeguard": <CoveredScreen />,
   "/add-secret": <FocusingScreen />,
-  "/settings/profile": settings,
-  "/settings/billing": settings,
+  "/settings/profile": settingsScreen,
+  "/settings/billing": settingsScreen,
 };
 
 function Root({ host }: { readonly host: Host }) {
@@ -126,7 +125,7 @@ function Root({ host }: { readonly host: Host }) {
   );
 }
 
-/** Frame and places of the host, around screens of this test. */
+/** Shows the frame and the host's routes with this test's screens. */
 async function show(path: string, settings: RenderAppSettings = {}, type: "navigate" | "reload" = "navigate") {
   mockWindow({ mobile: false });
   Object.defineProperty(performance, "getEntriesByType", { value: () => [{ type }], configurable: true });
@@ -145,9 +144,9 @@ async function show(path: string, settings: RenderAppSettings = {}, type: "navig
 const getHeading = (name: string) => screen.getByRole("heading", { level: 1, name });
 
 describe("the title of the window", () => {
-  it("is that of the place, also when its screen says none", async () => {
+  it("is the route's title when the screen sets no title", async () => {
     const app = await show("/home");
-    await act(() => app.i18n.loadNamespaces("beta-home")); // as the remote's, when it comes
+    await act(() => app.i18n.loadNamespaces("beta-home")); // texts that load together with the remote's code
     expect(document.title).toBe("Home · Relicario");
     await app.goTo("/help");
     await act(() => app.i18n.loadNamespaces("help"));
@@ -156,14 +155,14 @@ describe("the title of the window", () => {
     expect(document.title).toBe("Home · Relicario");
   });
 
-  it("is the product's until the texts of the place are there", async () => {
+  it("is the product's name until the route's texts are loaded", async () => {
     const app = await show("/safeguard");
     expect(document.title).toBe("Relicario");
     await act(() => app.i18n.loadNamespaces("safeguard"));
     expect(document.title).toMatch(/^.+ · Relicario$/);
   });
 
-  it("is refined by a screen that knows more, and stays so", async () => {
+  it("stays unchanged after a screen has set it", async () => {
     const app = await show("/secrets");
     await app.goTo("/home");
     await app.goTo("/secrets");
@@ -172,7 +171,7 @@ describe("the title of the window", () => {
     expect(document.title).toMatch(/^What I keep/);
   });
 
-  it("speaks the language that is chosen", async () => {
+  it("follows the chosen language", async () => {
     const app = await show("/home");
     await act(() => app.i18n.loadNamespaces("beta-home"));
     await act(() => app.i18n.changeLanguage("es"));
@@ -186,7 +185,7 @@ describe("the focus", () => {
     expect(document.body).toHaveFocus();
   });
 
-  it("moves to the heading of each next screen, whose name is then heard", async () => {
+  it("moves to the heading of each next screen", async () => {
     const app = await show("/home");
     await userEvent.click(screen.getByRole("link", { name: "Secrets" }));
     expect(getHeading("What I keep")).toHaveFocus();
@@ -194,13 +193,13 @@ describe("the focus", () => {
     expect(getHeading("Home")).toHaveFocus();
   });
 
-  it("moves to the heading when the link was part of the screen that stays", async () => {
+  it("moves to the heading when the link is on a screen that stays", async () => {
     await show("/settings/profile");
     await userEvent.click(screen.getByRole("link", { name: "Billing" }));
     expect(getHeading("Settings")).toHaveFocus();
   });
 
-  it("waits for a heading that is on its way", async () => {
+  it("waits for a heading that is loading", async () => {
     const app = await show("/home");
     const link = screen.getByRole("link", { name: "Home" });
     act(() => {
@@ -214,7 +213,7 @@ describe("the focus", () => {
     });
   });
 
-  it("stays with a screen whose heading is drawn anew while it loads", async () => {
+  it("follows a heading that is replaced while the screen loads", async () => {
     const app = await show("/home");
     await app.goTo("/validate-email");
     expect(getHeading("Loading")).toHaveFocus();
@@ -224,7 +223,7 @@ describe("the focus", () => {
     });
   });
 
-  it("is the person's own once they press something", async () => {
+  it("is not moved once the person presses a key or a pointer", async () => {
     const app = await show("/home");
     await app.goTo("/status");
     await userEvent.tab();
@@ -240,13 +239,13 @@ describe("the focus", () => {
     expect(screen.getByRole("main")).toHaveFocus();
   });
 
-  it("is not taken from a field that the screen focuses itself", async () => {
+  it("stays in a field that the screen focuses", async () => {
     const app = await show("/home");
     await app.goTo("/add-secret");
     expect(screen.getByLabelText("Code")).toHaveFocus();
   });
 
-  it("is not taken from a dialog, and moves to the heading when that is closed", async () => {
+  it("stays in a dialog, and moves to the heading when it closes", async () => {
     const app = await show("/home");
     await app.goTo("/safeguard");
     expect(await screen.findByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
@@ -256,7 +255,7 @@ describe("the focus", () => {
     });
   });
 
-  it("stays where it is for another search or hash", async () => {
+  it("stays where it is when only the search or hash changes", async () => {
     const app = await show("/secrets");
     const link = screen.getByRole("link", { name: "Home" });
     act(() => {
@@ -268,8 +267,8 @@ describe("the focus", () => {
   });
 });
 
-describe("the window", () => {
-  it("begins at the top of another screen, and is where it was left on the way back and forth", async () => {
+describe("the scroll position", () => {
+  it("is the top on a new screen, and is restored by back and forward", async () => {
     const app = await show("/home");
     scrollWindow(300);
     await app.goTo("/secrets");
@@ -281,7 +280,7 @@ describe("the window", () => {
     expect(scrollY).toBe(120);
   });
 
-  it("stays where it is for another search or hash", async () => {
+  it("stays where it is when only the search or hash changes", async () => {
     const app = await show("/secrets");
     scrollWindow(300);
     await app.goTo("/secrets?tag=a#b");
@@ -291,7 +290,7 @@ describe("the window", () => {
     expect(scrollY).toBe(300);
   });
 
-  it("waits for what makes the page as tall as it was", async () => {
+  it("is restored once the page is tall enough", async () => {
     const app = await show("/home");
     scrollWindow(900);
     await app.goTo("/secrets");
@@ -303,7 +302,7 @@ describe("the window", () => {
     expect(scrollY).toBe(900);
   });
 
-  it("is the person's own once they press something", async () => {
+  it("is not restored once the person presses a key or a pointer", async () => {
     const app = await show("/home");
     scrollWindow(900);
     await app.goTo("/secrets");
@@ -315,7 +314,7 @@ describe("the window", () => {
     expect(scrollY).toBe(200);
   });
 
-  it("is where it was in a page that is loaded anew, but not in one that is opened", async () => {
+  it("is restored in a reloaded page, but not in a newly opened one", async () => {
     sessionStorage.setItem("scrollPositions", JSON.stringify({ default: 500 }));
     const app = await show("/home");
     expect(scrollY).toBe(0);
@@ -327,14 +326,14 @@ describe("the window", () => {
     expect(JSON.parse(sessionStorage.getItem("scrollPositions") ?? "")).toMatchObject({ default: 500 });
   });
 
-  it("begins at the top when what was kept is not readable", async () => {
+  it("is the top when the stored positions are unreadable", async () => {
     sessionStorage.setItem("scrollPositions", "{");
     await show("/home", {}, "reload");
     expect(scrollY).toBe(0);
   });
 });
 
-it("leaves no accessibility violations behind", async () => {
+it("useRouteChange causes no accessibility violations", async () => {
   const app = await show("/home");
   await app.goTo("/secrets");
   await expectAccessible();

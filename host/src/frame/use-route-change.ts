@@ -5,12 +5,11 @@ import { useLocation } from "react-router-dom";
 import { useHost } from "../context/host-context.ts";
 import { useCurrentRoute } from "../context/use-current-route.ts";
 import { focusHeading } from "./focus-heading.ts";
-import { useScrollRestoration } from "./use-scroll.ts";
+import { useScrollRestoration } from "./use-scroll-restoration.ts";
 
 /**
- * What happens on every change of route: the document gets the title of the route, the focus moves
- * to the new screen, and the window scrolls to the top, or to where it was when the screen was
- * left.
+ * On every change of route: sets the document's title, moves the focus to the new screen, and
+ * scrolls to the top. After back or forward it restores the scroll position of that screen.
  */
 export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useTitle();
@@ -19,17 +18,17 @@ export function useRouteChange(main: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Sets the title to that of the route and the product. A screen may set a more specific title in an
- * effect, such as the name of a secret; that is kept.
+ * Sets the document's title to the titles of the route and the product. A screen may replace it in
+ * an effect, for example with the name of a secret; that title then stays.
  */
 function useTitle(): void {
   const route = useCurrentRoute();
-  const { verified } = useHost();
+  const { verifiedDeployment } = useHost();
   const { i18n } = useTranslation();
-  const product = verified.deployment.branding.product_name;
+  const product = verifiedDeployment.deployment.branding.product_name;
   const title = useSyncExternalStore(
     (onChange) => {
-      i18n.on("loaded", onChange); // the texts of a remote are loaded with its code
+      i18n.on("loaded", onChange); // a remote's texts load with its code
       i18n.on("languageChanged", onChange);
       return () => {
         i18n.off("loaded", onChange);
@@ -39,7 +38,7 @@ function useTitle(): void {
     () => (route !== null && i18n.exists(route.titleKey) ? `${i18n.t(route.titleKey)} · ${product}` : product),
   );
   const lastTitle = useRef<{ readonly route: unknown; readonly title: string }>(null);
-  // A layout effect runs before the effects in which screens set their own title.
+  // A layout effect runs before the effects in which screens set their title.
   useLayoutEffect(() => {
     const isRefined = lastTitle.current?.route === route && document.title !== lastTitle.current.title;
     if (!isRefined) document.title = title;
@@ -48,15 +47,15 @@ function useTitle(): void {
 }
 
 /**
- * Moves the focus to the heading of the screen when the path changes. Not for the first screen, nor
- * when only search or hash change.
+ * Moves the focus to the screen's heading when the path changes. Does nothing on the first screen,
+ * and when only the search or hash changes.
  */
 function useFocus(main: RefObject<HTMLElement | null>): void {
   const { pathname } = useLocation();
   const lastPathname = useRef(pathname);
   const previousFocus = useRef<Element>(null);
-  // The cleanup of a layout effect runs after the old screen was removed and before a field of the
-  // new one takes the focus.
+  // The cleanup of a layout effect runs after the old screen was removed, and before a field of the
+  // new screen takes the focus.
   useLayoutEffect(
     () => () => {
       previousFocus.current = document.activeElement;

@@ -7,7 +7,7 @@ import { createTourStorage } from "../tours/tour-storage.ts";
 import { createTours, ToursProvider } from "../tours/tours.ts";
 import { HelpPage } from "./HelpPage.tsx";
 
-it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility violations", async (language) => {
+it.each(["en", "es"] as const)("HelpPage (%s) has a heading and no accessibility violations", async (language) => {
   mockWindow({ mobile: false });
   await renderApp(
     <HostContext value={createFakeHost().host}>
@@ -22,5 +22,6 @@ it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility vio
   expect(screen.getByRole("heading", { level: 1 })).toBeVisible();
   const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(links).toEqual(["/openers", "/welcome-recovery", "/safeguard", "/settings/data", "/settings/feedback"]);
+  expect(screen.getByText(/not for secrecy|no que sea secreta/)).toBeVisible();
   await expectAccessible();
 });

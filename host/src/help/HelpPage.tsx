@@ -1,9 +1,8 @@
-import { ButtonLink, Card, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { ButtonLink, Card, Page, PictureFacts, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
 import { ReplayTours } from "./ReplayTours.tsx";
 
-/** Frequently asked questions. */
 export function HelpPage() {
   const { t } = useTranslation("help");
   return (
@@ -13,6 +12,7 @@ export function HelpPage() {
           <SectionTitle>{t("opens.title")}</SectionTitle>
           <p>{t("opens.body")}</p>
           <p>{t("opens.device_body")}</p>
+          <PictureFacts />
           <SpacedRow>
             <ButtonLink tone="quiet" to="/openers">
               {t("opens.page_action")}

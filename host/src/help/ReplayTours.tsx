@@ -4,14 +4,14 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router-dom";
 
-import { useIsMobile } from "../frame/use-media.ts";
+import { useIsMobile } from "../frame/use-media-query.ts";
 import { showToast } from "../popups/Toasts.tsx";
 import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "../tours/host-tours.ts";
-import type { Tour } from "../tours/machine.ts";
+import type { Tour } from "../tours/tour-state.ts";
 import { listRemoteTours, useTours } from "../tours/tours.ts";
 
-/** Lists all tours to replay them: the host's, and those of each remote once it is loaded. */
+/** Lists all tours, to replay them: those of the host and of each loaded remote. */
 export function ReplayTours() {
   const { t } = useTranslation(["help", "joyride"]);
   const { dispatch, storage } = useTours();
@@ -22,7 +22,8 @@ export function ReplayTours() {
   const handleStart = (tour: Tour) => {
     storage.offerAgain(tour.name);
     if (tour.path.includes(":")) {
-      // The path has a parameter, such as the id of a secret, that the person has to choose first.
+      // The path has a parameter, such as the id of a secret, so the person has to open that screen
+      // first.
       showToast({ tone: "info", text: t("help:tours.later_status") });
       return;
     }
@@ -44,7 +45,7 @@ export function ReplayTours() {
                 handleStart(tour);
               }}
             >
-              {t("help:tours.start_action", { name: t(getTitleKey(tour)) })}
+              {t("help:tours.start_action", { tour: t(getTitleKey(tour)) })}
             </Button>
           ))}
         </SpacedRow>
@@ -54,23 +55,23 @@ export function ReplayTours() {
 }
 
 /** The title of a tour, or of its first step. */
-function getTitleKey({ titleKey, steps: [first], name }: Tour): string {
-  return titleKey ?? first?.titleKey ?? name;
+function getTitleKey({ titleKey, steps: [firstStep], name }: Tour): string {
+  return titleKey ?? firstStep?.titleKey ?? name;
 }
 
 function useRemoteTours(): readonly Tour[] {
-  const { loader, verified } = useHost();
+  const { loader, verifiedDeployment } = useHost();
   const [tours, setTours] = useState<readonly Tour[]>([]);
   useEffect(() => {
     let isCancelled = false;
-    const loading = [...verified.remotes.keys()].map((name) => loader.load(name).then(listRemoteTours));
-    void Promise.allSettled(loading).then((loaded) => {
-      // A remote that does not load has no tours to list; its own screens show the failure.
+    const toursByRemote = [...verifiedDeployment.remotes.keys()].map((name) => loader.load(name).then(listRemoteTours));
+    void Promise.allSettled(toursByRemote).then((loaded) => {
+      // A remote that does not load has no tours to list. Its own screens show the failure.
       if (!isCancelled) setTours(loaded.flatMap((result) => (result.status === "fulfilled" ? result.value : [])));
     });
     return () => {
       isCancelled = true;
     };
-  }, [loader, verified]);
+  }, [loader, verifiedDeployment]);
   return tours;
 }

@@ -11,7 +11,7 @@ describe("the host's texts", () => {
   });
 
   it.each(["en", "es"] as const)(
-    "every error has a text, and there is no other but the reasons of a refused picture (%s)",
+    "every error has a text, and every other text is a reason for refusing a picture (%s)",
     (language) => {
       const codes = listTextKeys(readTexts(language, "errors") ?? {}).filter(
         (key) => !key.startsWith("picture_reason."),
@@ -20,7 +20,7 @@ describe("the host's texts", () => {
     },
   );
 
-  it.each(["en", "es"] as const)("no text names the product or shouts (%s)", (language) => {
+  it.each(["en", "es"] as const)("no text has the product's name or words in capitals (%s)", (language) => {
     for (const namespace of namespaces)
       expect(JSON.stringify(readTexts(language, namespace))).not.toMatch(/relicario|!|¡/i);
   });

@@ -12,11 +12,15 @@ async function show(language: "en" | "es" = "en", animated = false) {
   return { onSkip, onFinish };
 }
 
-const titles = ["Keep it behind a picture", "It stays with you", "The picture brings it back"] as const;
+const titles = [
+  "Protect it with a picture",
+  "Your picture stays on your device",
+  "The picture opens it again",
+] as const;
 
 function swipe(distance: number): void {
   const slides = screen.getByRole("dialog");
-  // jsdom's own pointer events have no place.
+  // jsdom's pointer events have no coordinates.
   fireEvent(slides, new MouseEvent("pointerdown", { bubbles: true, clientX: 200 }));
   fireEvent(slides, new MouseEvent("pointerup", { bubbles: true, clientX: 200 + distance }));
 }
@@ -26,7 +30,7 @@ function getShownTitle(): string | null {
 }
 
 describe("Slides", () => {
-  it("are three, each with image, title and description", async () => {
+  it("are three slides, each with image, title and description", async () => {
     await show();
     for (const [index, title] of titles.entries()) {
       await userEvent.click(screen.getByRole("button", { name: `Slide ${String(index + 1)} of 3` }));
@@ -37,7 +41,7 @@ describe("Slides", () => {
     }
   });
 
-  it("begin with the focus on the whole, not on the button that skips it", async () => {
+  it("start with the focus on the dialog, not on the button that skips it", async () => {
     await show();
     expect(screen.getByRole("dialog", { name: titles[0] })).toHaveFocus();
     await userEvent.tab();
@@ -50,7 +54,7 @@ describe("Slides", () => {
     expect(screen.getByRole("dialog")).toHaveTextContent("The image and the keys never leave your device.");
   });
 
-  it("go on at a swipe to the left and back at one to the right, from 10 px on", async () => {
+  it("go forward at a swipe to the left and back at a swipe to the right, from 10 px", async () => {
     await show();
     expect(swipeThreshold).toBe(10);
     swipe(-9);
@@ -65,13 +69,13 @@ describe("Slides", () => {
     expect(getShownTitle()).toBe(titles[0]);
   });
 
-  it("come from the side that somebody goes to, with the words of the new one at once", async () => {
+  it("slide in from the side of the swipe, and take the new slide's title and description at once", async () => {
     await show("en", true);
     const findSlide = (name: string) => document.querySelector<HTMLElement>(`[data-slide="${name}"]`);
     swipe(-50);
     expect(findSlide("device")?.style.transform).toMatch(/^translateX\(\d/);
     expect(screen.getByRole("dialog", { name: titles[1] })).toHaveAccessibleDescription(/never leave your device/);
-    expect(findSlide("seal")).toBeInTheDocument(); // on its way
+    expect(findSlide("seal")).toBeInTheDocument(); // the previous slide is still sliding out
     await expectAccessible();
     await waitFor(() => {
       expect(findSlide("seal")).not.toBeInTheDocument();
@@ -81,7 +85,7 @@ describe("Slides", () => {
     expect(findSlide("seal")?.style.transform).toMatch(/^translateX\(-\d/);
   });
 
-  it("stay at the last at a swipe to the left, and end at Finish", async () => {
+  it("stay on the last slide at a swipe to the left, and end at the button Finish", async () => {
     const { onFinish } = await show();
     swipe(-50);
     swipe(-50);

@@ -5,10 +5,10 @@ import { useRef, useState, type ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { RecoveryIllustration, DeviceIllustration, SealIllustration } from "./pictures.tsx";
+import { RecoveryIllustration, DeviceIllustration, SealIllustration } from "./illustrations.tsx";
 import { useSwipe } from "./swipe.ts";
 
-/** The slides of a first visit on a phone (specification, section 2). */
+/** Slides of a first visit on a phone (specification, section 2). */
 const slides = [
   { name: "seal", Picture: SealIllustration },
   { name: "device", Picture: DeviceIllustration },
@@ -22,7 +22,7 @@ export interface SlidesProps {
   readonly onFinish: () => void;
 }
 
-/** Three slides over the whole screen: swipe, or use the dots and buttons. Escape skips. */
+/** Three full-screen slides with swipe, dots and buttons. Escape skips them. */
 export function Slides({ onSkip, onFinish }: SlidesProps) {
   const { t } = useTranslation("joyride");
   const [{ activeIndex, direction }, setPosition] = useState({ activeIndex: 0, direction: 1 });
@@ -51,7 +51,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
             event.preventDefault();
           }}
           onOpenAutoFocus={(event) => {
-            event.preventDefault(); // the first control is "skip", which should not have the focus
+            event.preventDefault(); // otherwise the first control, "skip", would get the focus
             container.current?.focus();
           }}
         >
@@ -61,7 +61,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
           <SlideArea>
             <AnimatePresence initial={false} custom={direction}>
               <SlideFrame key={name} data-slide={name} custom={direction} {...slideMotion}>
-                <Slide name={name} Picture={Illustration} />
+                <Slide name={name} Illustration={Illustration} />
               </SlideFrame>
             </AnimatePresence>
           </SlideArea>
@@ -96,10 +96,10 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
 }
 
 /**
- * One slide. While it slides out it is inert: the title and the text of the dialog are those of the
- * next one.
+ * A slide is inert while it slides out, because the dialog already has the title and description of
+ * the next slide.
  */
-function Slide({ name, Picture: Illustration }: { readonly name: SlideName; readonly Picture: ComponentType }) {
+function Slide({ name, Illustration }: { readonly name: SlideName; readonly Illustration: ComponentType }) {
   const { t } = useTranslation("joyride");
   const isPresent = useIsPresent();
   const title = <Title>{t(`slides.${name}_title`)}</Title>;
@@ -163,7 +163,7 @@ const Column = styled.div`
   flex-direction: column;
   align-items: center;
   gap: ${space(4)};
-  padding: clamp(${space(4)}, 10vh, ${space(24)}) ${space(6)} 0; /* from the top, so that the picture stays where it is from slide to slide */
+  padding: clamp(${space(4)}, 10vh, ${space(24)}) ${space(6)} 0; /* top only: the illustration stays in place between slides */
   text-align: center;
   & > svg {
     width: min(240px, 60vw);

@@ -1,6 +1,6 @@
 import { useRef, type PointerEvent } from "react";
 
-/** The shortest movement that counts as a swipe, in pixels (specification, section 9). */
+/** Shortest movement that counts as a swipe, in pixels (specification, section 9). */
 export const swipeThreshold = 10;
 
 interface SwipeHandlers {
@@ -9,7 +9,7 @@ interface SwipeHandlers {
   readonly onPointerCancel: () => void;
 }
 
-/** Left for next, right for back. */
+/** Detects horizontal swipes: left for next, right for back. */
 export function useSwipe({
   onLeft,
   onRight,

@@ -1,5 +1,5 @@
 import type { Notice } from "@relicario/shared/contract";
-import { depths, media, s, space, toastMotion } from "@relicario/shared/ui";
+import { depths, media, renderVerbatim, s, space, toastMotion } from "@relicario/shared/ui";
 import { m } from "framer-motion";
 import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import { useEffect, useEffectEvent } from "react";
@@ -7,31 +7,37 @@ import { useTranslation } from "react-i18next";
 import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps } from "react-toastify/unstyled";
 import { styled } from "styled-components";
 
-/** How long a toast is shown, at the top right (specification, section 9). */
+/** How long a toast is shown, in milliseconds (specification, section 9). */
 const toastMilliseconds = 5000;
 
 const icons = { success: CircleCheck, info: Info, error: CircleAlert } as const;
 
-/** Shows a toast. One that is requested before the container is mounted is shown after that. */
+/** Shows a toast, as soon as the container is mounted. */
 export function showToast({ tone, text }: Notice): void {
   const Icon = icons[tone];
-  toast(text, { type: tone, icon: <Icon size={20} aria-hidden />, role: tone === "error" ? "alert" : "status" });
+  toast(renderVerbatim(text), {
+    type: tone,
+    icon: <Icon size={20} aria-hidden />,
+    role: tone === "error" ? "alert" : "status",
+  });
 }
 
-/** Removes all toasts, also those that wait: they may name a secret. */
+/** Removes all toasts, including those that wait, because they may name a secret. */
 export function clearToasts(): void {
   toast.dismiss();
   toast.clearWaitingQueue();
 }
 
 /**
- * The container of the toasts. Its styles are imported as a file: the library could inject them,
- * but without the nonce that the policy requires.
+ * Container of the toasts. Imports the library's styles as a file, because the library would insert
+ * them without the nonce that the policy requires.
  */
 export function Toasts() {
+  const { t } = useTranslation("common");
   return (
     <ToastArea>
       <ToastContainer
+        aria-label={t("notices.list_aria")}
         position="top-right"
         autoClose={toastMilliseconds}
         hideProgressBar
@@ -48,8 +54,8 @@ export function Toasts() {
 }
 
 /**
- * A transition as the library defines it: `playToast` starts the toast's timer, and `done` unmounts
- * a toast that was closed.
+ * A transition with the library's interface: `playToast` starts the toast's timer, `done` unmounts
+ * a closed toast.
  */
 function ToastTransition({ children, isIn, done, ...toastTimer }: ToastTransitionProps) {
   const play = useEffectEvent(() => {
@@ -80,7 +86,7 @@ function Close({ closeToast }: CloseButtonProps) {
   );
 }
 
-/** Height of the toast and the gap below it. */
+/** `flow-root` includes the toast's bottom margin in the row's height. */
 const ToastRow = styled(m.div)`
   display: flow-root;
   width: 100%;
@@ -126,7 +132,7 @@ const ToastArea = styled.div`
     color: ${s("dangerText")};
   }
   ${media.mobile} {
-    /* The library would glue them to the edges of a phone. */
+    /* By default toasts touch the edges of a phone. */
     & .Toastify__toast-container {
       inset: ${space(2)} ${space(2)} auto;
       width: auto;
@@ -139,7 +145,7 @@ const ToastArea = styled.div`
       border-radius: ${s("radius")};
     }
   }
-  /* The library closes a toast when this animation ends: it runs its time for people who want no motion, too. */
+  /* The library closes a toast when this animation ends, so it also runs with reduced motion. */
   & .Toastify__progress-bar {
     animation-duration: ${toastMilliseconds}ms !important;
   }

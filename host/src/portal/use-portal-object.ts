@@ -1,5 +1,5 @@
 import { Me, type SessionClaims } from "@relicario/shared/api";
-import type { Portal, PortalUser, Vault, Visitor } from "@relicario/shared/contract";
+import type { Portal, PortalUser, Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
@@ -8,10 +8,10 @@ import { useLocation, useNavigate } from "react-router-dom";
 import { showToast } from "../popups/Toasts.tsx";
 import { useHost, type Host } from "../context/host-context.ts";
 import { isLinkPath } from "../session/fragment.ts";
-import type { SessionUser } from "../session/machine.ts";
+import type { SessionUser } from "../session/session-state.ts";
 import { useLanguage } from "../settings/language.ts";
+import { createVaultHolder } from "./vault-holder.ts";
 
-/** The account as the service knows it. */
 export const meQuery = (http: Host["http"], userId: string) =>
   queryOptions({
     queryKey: ["user", "me", userId],
@@ -20,19 +20,20 @@ export const meQuery = (http: Host["http"], userId: string) =>
 
 export interface PortalObject {
   readonly portal: Portal;
-  /** Whether the vault of this object failed to load. */
+  /** Whether the vault of this portal object failed to load. */
   readonly hasVaultFailed: () => boolean;
-  /** Makes a new object, which loads the vault again. */
+  /** Creates a new portal object, which loads the vault again. */
   readonly reloadVault: () => void;
 }
 
 /**
- * The portal object for the person with these claims; null claims are those of an anonymous visitor
- * of a public link.
+ * The portal object of the signed-in person; of an anonymous visitor of a public link when `claims`
+ * is null.
  */
 export function usePortalObject(claims: SessionClaims | null, sessionUser: SessionUser | null): PortalObject {
   const host = useHost();
-  const { session, http, verified, confirms, flags, theme, changeLanguage, vault: source, visitor } = host;
+  const { session, http, verifiedDeployment, confirmQueue, flags, theme, changeLanguage, vaultSource, visitorSource } =
+    host;
   const { pathname } = useLocation();
   const linkPath = isLinkPath(pathname) ? pathname : null;
   const navigate = usePortalNavigate();
@@ -52,48 +53,53 @@ export function usePortalObject(claims: SessionClaims | null, sessionUser: Sessi
       }),
     [userId, me.data, sessionUser],
   );
-  // A change of theme makes a new portal object: the vault is kept outside, so that it is not
-  // loaded again.
-  const holder = useMemo(
+  // A change of theme creates a new portal object. The vault is held outside the object, so that it
+  // is not loaded again.
+  const vaultHolder = useMemo(
     () =>
       createVaultHolder(() =>
-        attempt >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")),
+        attempt >= 0 && userId !== "" ? vaultSource.get() : Promise.reject(new PortalError("vault_unavailable")),
       ),
-    [source, userId, attempt],
+    [vaultSource, userId, attempt],
   );
 
   useEffect(() => {
-    visitor.setActivePath(linkPath);
-  }, [visitor, linkPath]);
+    visitorSource.setActivePath(linkPath);
+  }, [visitorSource, linkPath]);
 
   const portal = useMemo<Portal>(
     () =>
       Object.freeze<Portal>({
         http: claims === null ? session.publicHttp : http,
         get vault() {
-          return holder.get();
+          return vaultHolder.get();
         },
         get visitor() {
-          return linkPath === null ? rejectVisitor() : visitor.get(linkPath);
+          return linkPath === null ? rejectVisitor() : visitorSource.get(linkPath);
         },
         user,
         vendor: Object.freeze({
-          vendorId: verified.deployment.vendor_id,
-          branding: Object.freeze({ productName: verified.deployment.branding.product_name }),
-          messages: verified.deployment.messages,
-          ...(verified.deployment.payments !== undefined && { paymentsUrl: verified.deployment.payments.url }),
+          vendorId: verifiedDeployment.deployment.vendor_id,
+          branding: Object.freeze({ productName: verifiedDeployment.deployment.branding.product_name }),
+          messages: verifiedDeployment.deployment.messages,
+          ...(verifiedDeployment.deployment.payments !== undefined && {
+            paymentsUrl: verifiedDeployment.deployment.payments.url,
+          }),
+          ...(verifiedDeployment.deployment.handovers !== undefined && {
+            handovers: verifiedDeployment.deployment.handovers,
+          }),
         }),
         features,
-        drives: verified.deployment.drives ?? {},
+        drives: verifiedDeployment.deployment.drives ?? {},
         language,
         theme: themeName,
-        appVersion: verified.deployment.app_version,
+        appVersion: verifiedDeployment.deployment.app_version,
         setLanguage: (chosen) => void changeLanguage(chosen),
         setTheme: (chosen) => {
           if (theme.getState() !== chosen) theme.toggle();
         },
         navigate,
-        confirm: confirms.ask,
+        confirm: confirmQueue.ask,
         notify: showToast,
         signInAgain: async () => {
           await session.signInAgain();
@@ -107,30 +113,31 @@ export function usePortalObject(claims: SessionClaims | null, sessionUser: Sessi
       claims,
       session,
       http,
-      holder,
-      visitor,
+      vaultHolder,
+      visitorSource,
       linkPath,
       user,
-      verified,
+      verifiedDeployment,
       features,
       language,
       theme,
       themeName,
       changeLanguage,
       navigate,
-      confirms,
+      confirmQueue,
       host,
     ],
   );
   const reloadVault = useCallback(() => {
     setAttempt((previous) => previous + 1);
   }, []);
-  return { portal, hasVaultFailed: holder.hasFailed, reloadVault: reloadVault };
+  useEffect(() => vaultSource.onDropped(reloadVault), [vaultSource, reloadVault]);
+  return { portal, hasVaultFailed: vaultHolder.hasFailed, reloadVault };
 }
 
 /**
- * A page that no link opened has none. React in development reads every prop, and nobody waits for
- * that.
+ * Rejects on pages that no link opened. The rejection is handled here, because React in development
+ * reads every prop.
  */
 function rejectVisitor(): Promise<Visitor> {
   const rejected = Promise.reject<Visitor>(new PortalError("vault_unavailable"));
@@ -138,28 +145,8 @@ function rejectVisitor(): Promise<Visitor> {
   return rejected;
 }
 
-/** A stable function: outside of descendant routes, `useNavigate` always gives the same one. */
+/** Never changes: outside descendant routes, `useNavigate` always returns the same function. */
 function usePortalNavigate(): Portal["navigate"] {
   const navigate = useNavigate();
   return useCallback((path, options) => void navigate(path, { replace: options?.replace ?? false }), [navigate]);
-}
-
-function createVaultHolder(loadVault: () => Promise<Vault>): {
-  readonly get: () => Promise<Vault>;
-  readonly hasFailed: () => boolean;
-} {
-  let pending: Promise<Vault> | null = null;
-  let failed = false;
-  return {
-    get: () => {
-      if (pending === null) {
-        pending = loadVault();
-        pending.catch(() => {
-          failed = true;
-        });
-      }
-      return pending;
-    },
-    hasFailed: () => failed,
-  };
 }

@@ -17,15 +17,15 @@ function setUp() {
     failedElement.setAttribute(element === "link" ? "href" : "src", address);
     failedElement.dispatchEvent(new Event("error"));
   };
-  return { scripts, fetch, fails: failLoading };
+  return { scripts, fetch, failLoading };
 }
 
-describe("fetchAnew", () => {
-  it("fetches what did not load past the cache, with its hash, and once", async () => {
-    const { scripts, fetch, fails } = setUp();
-    fails(`${base}1.js`);
-    fails("https://portal.example/r/secrets/secrets-1/1.js");
-    fails(`${base}picture.png`, "img");
+describe("refetchScripts", () => {
+  it("fetches a failed script once, past the cache and with its hash", async () => {
+    const { scripts, fetch, failLoading } = setUp();
+    failLoading(`${base}1.js`);
+    failLoading("https://portal.example/r/secrets/secrets-1/1.js");
+    failLoading(`${base}picture.png`, "img");
     await scripts.refetchScripts(base);
     expect(fetch.mock.calls).toEqual([
       [`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js`, signal: expect.any(AbortSignal) }],
@@ -35,19 +35,19 @@ describe("fetchAnew", () => {
   });
 
   it("fetches stylesheets too", async () => {
-    const { scripts, fetch, fails } = setUp();
-    fails(`${base}1.css`, "link");
+    const { scripts, fetch, failLoading } = setUp();
+    failLoading(`${base}1.css`, "link");
     await scripts.refetchScripts(base);
     expect(fetch.mock.calls.map(([address]) => address)).toEqual([`${base}1.css`]);
   });
 
   it.each<[string, () => Promise<Response>]>([
-    ["is not the signed one", () => Promise.reject(new TypeError("Failed to fetch"))],
-    ["is not there", () => Promise.resolve(createResponse(404))],
-  ])("fetches one that %s again the next time", async (_how, outcome) => {
-    const { scripts, fetch, fails } = setUp();
+    ["does not match its hash", () => Promise.reject(new TypeError("Failed to fetch"))],
+    ["is not found", () => Promise.resolve(createResponse(404))],
+  ])("fetches again at the next call a script that %s", async (_how, outcome) => {
+    const { scripts, fetch, failLoading } = setUp();
     fetch.mockImplementationOnce(outcome);
-    fails(`${base}1.js`);
+    failLoading(`${base}1.js`);
     await scripts.refetchScripts(base);
     await scripts.refetchScripts(base);
     await scripts.refetchScripts(base);

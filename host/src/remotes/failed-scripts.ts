@@ -1,20 +1,19 @@
 import { loadLimits } from "./load-with-retry.ts";
 
-/** The scripts and stylesheets of this page that did not load. */
+/** The scripts and stylesheets of this page that failed to load. */
 export interface FailedScripts {
   /**
-   * Fetches those below `base` past the browser's cache, into it: files of a release are kept as
-   * immutable, the wrong bytes of a broken one too. One that is still not the signed one stays on
-   * the list. Never rejects.
+   * Fetches the failed files below `base`, bypassing and updating the browser's cache: it stores
+   * release files as immutable, even with wrong bytes. A file whose fetch fails stays in the list.
+   * Never rejects.
    */
   readonly refetchScripts: (base: string) => Promise<void>;
 }
 
 export interface FailedScriptsDeps {
-  /** Gets the error events of script and link elements, which do not bubble. */
+  /** Receives the error events of script and link elements, which do not bubble. */
   readonly page: EventTarget;
   readonly fetch: typeof globalThis.fetch;
-  /** The signed hash of an address; integrity.ts. */
   readonly getIntegrity: (address: string) => string;
 }
 
@@ -32,7 +31,7 @@ export function trackFailedScripts({ page, fetch, getIntegrity }: FailedScriptsD
       integrity: getIntegrity(address),
       signal: AbortSignal.timeout(loadLimits.attemptMs),
     });
-    await response.arrayBuffer(); // the cache has it when it is read
+    await response.arrayBuffer(); // fills the cache
     if (response.ok) failedUrls.delete(address);
   };
   return Object.freeze<FailedScripts>({

@@ -2,23 +2,23 @@ import { PortalError } from "@relicario/shared/errors";
 import pRetry from "p-retry";
 
 /**
- * How the code of a remote is loaded: time limit of one attempt, then two more attempts, after 400
- * ms and 1200 ms.
+ * Limits of loading a remote's code. `attemptMs` is the time limit of an attempt. There are two
+ * retries, after 400 ms and 1200 ms.
  */
 export const loadLimits = { attemptMs: 10_000, retries: 2, firstDelayMs: 400, delayFactor: 3 } as const;
 
 /**
- * Runs `load` until it succeeds or no attempt is left.
+ * Runs `load` until it succeeds or no retry is left.
  *
- * @param toError turns a failure into the error that `shouldRetry` and the caller get
+ * @param toError converts a failure to the error that `shouldRetry` and the caller get
  */
 export function loadWithRetry<T>(
   load: () => Promise<T>,
   toError: (failure: unknown) => PortalError,
   shouldRetry: (error: Error) => boolean,
 ): Promise<T> {
-  // p-retry does not repeat a TypeError (except those of fetch), but a script that fails while it
-  // runs may throw one.
+  // p-retry does not retry after a TypeError, except one of fetch. A script that fails while it
+  // runs may throw one too.
   const attempt = async () => {
     try {
       return await withAttemptTimeout(load());
@@ -34,7 +34,10 @@ export function loadWithRetry<T>(
   });
 }
 
-/** Rejects with `remote_timed_out` when the work takes too long. The work itself goes on. */
+/**
+ * Rejects with `remote_timed_out` after the time limit of an attempt. Does not cancel the
+ * operation.
+ */
 export async function withAttemptTimeout<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

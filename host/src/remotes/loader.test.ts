@@ -8,9 +8,9 @@ import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
 const load = () => Promise.resolve({ default: Page });
-const createModule = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
+const createModule = (name: RemoteName, changes: Partial<RemoteModule> = {}): RemoteModule => ({
   routes: { [`/${name}`]: load },
-  ...more,
+  ...changes,
 });
 const createRecord = (remote: RemoteName): ReleaseRecord => ({
   v: 1,
@@ -29,29 +29,29 @@ const createRecord = (remote: RemoteName): ReleaseRecord => ({
   federation: { id: remote, name: remote },
 });
 
-const disabled = new Set<RemoteName>();
+const disabledRemotes = new Set<RemoteName>();
 
 function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(createModule(name))) {
-  disabled.clear();
+  disabledRemotes.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
     ["secrets", { status: "verified", record: createRecord("secrets") }],
     ["sharing", { status: "refused", code: "remote_incompatible", manifest: null }],
   ]);
   const loadModuleMock = jest.fn(loadModule);
-  const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
+  const loadTexts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
   const refetchScripts = jest.fn((_name: RemoteName) => Promise.resolve());
   const onFailure = jest.fn();
   const onMeasured = jest.fn();
   const loader = createRemoteLoader({
     remotes,
-    isDisabled: (name) => disabled.has(name),
+    isDisabled: (name) => disabledRemotes.has(name),
     loadModule: loadModuleMock,
     refetchScripts,
-    loadTexts: texts,
+    loadTexts,
     onFailure,
     onMeasured,
   });
-  return { loader, faces: loadModuleMock, texts, anew: refetchScripts, onFailure, onMeasured };
+  return { loader, loadModule: loadModuleMock, texts: loadTexts, refetchScripts, onFailure, onMeasured };
 }
 
 describe("createRemoteLoader", () => {
@@ -63,46 +63,46 @@ describe("createRemoteLoader", () => {
   });
 
   it("loads a remote and its texts once", async () => {
-    const { loader, faces, texts } = setUp();
+    const { loader, loadModule, texts } = setUp();
     const [first, second] = await Promise.all([loader.load("secrets"), loader.load("secrets")]);
     expect(first).toBe(second);
-    expect(faces).toHaveBeenCalledTimes(1);
+    expect(loadModule).toHaveBeenCalledTimes(1);
     expect(texts).toHaveBeenCalledWith(["secrets-texts"]);
   });
 
-  it("loads a remote without its texts for what it does elsewhere, and runs its entry once", async () => {
-    const { loader, faces, texts, onMeasured } = setUp();
-    await expect(loader.loadCode("secrets")).resolves.toMatchObject({ name: "secrets" });
+  it("loads a remote without its texts, and runs its entry only once", async () => {
+    const { loader, loadModule, texts, onMeasured } = setUp();
+    await expect(loader.loadWithoutTexts("secrets")).resolves.toMatchObject({ name: "secrets" });
     expect(texts).not.toHaveBeenCalled();
     expect(onMeasured).toHaveBeenCalledWith("secrets", "load", { milliseconds: 0 });
-    expect(await loader.load("secrets")).toBe(await loader.loadCode("secrets"));
-    expect(faces).toHaveBeenCalledTimes(1);
+    expect(await loader.load("secrets")).toBe(await loader.loadWithoutTexts("secrets"));
+    expect(loadModule).toHaveBeenCalledTimes(1);
     expect(texts).toHaveBeenCalledTimes(1);
   });
 
-  it("gives out nothing more of a remote that was switched off", async () => {
-    const { loader, faces } = setUp();
+  it("rejects for a remote that was disabled", async () => {
+    const { loader, loadModule } = setUp();
     await loader.load("secrets");
-    disabled.add("secrets");
+    disabledRemotes.add("secrets");
     await expect(loader.load("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
-    await expect(loader.loadCode("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
-    expect(faces).toHaveBeenCalledTimes(1);
+    await expect(loader.loadWithoutTexts("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
+    expect(loadModule).toHaveBeenCalledTimes(1);
   });
 
-  it("tries again with longer and longer pauses, and fetches anew what failed", async () => {
-    const { loader, faces, anew } = setUp();
-    faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
+  it("retries with growing pauses, and refetches failed scripts first", async () => {
+    const { loader, loadModule, refetchScripts } = setUp();
+    loadModule.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
     await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs);
-    expect(faces).toHaveBeenCalledTimes(2);
+    expect(loadModule).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs * loadLimits.delayFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
-    expect(anew.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
+    expect(refetchScripts.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
   });
 
-  it("forgets a failure: asking again loads anew", async () => {
+  it("does not cache a failure: the next call loads again", async () => {
     let isReachable = false;
-    const { loader, faces, onFailure } = setUp((name) =>
+    const { loader, loadModule, onFailure } = setUp((name) =>
       isReachable ? Promise.resolve(createModule(name)) : Promise.reject(new Error("502")),
     );
     const failing = loader.load("secrets");
@@ -110,12 +110,12 @@ describe("createRemoteLoader", () => {
     await jest.advanceTimersByTimeAsync(5000);
     await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
     expect(onFailure).toHaveBeenCalledWith("secrets", expect.objectContaining({ code: "remote_unreachable" }));
-    expect(faces).toHaveBeenCalledTimes(3);
+    expect(loadModule).toHaveBeenCalledTimes(3);
     isReachable = true;
     await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
   });
 
-  it("gives up an attempt after its time limit", async () => {
+  it("rejects an attempt after its time limit", async () => {
     const { loader } = setUp(() => new Promise(() => undefined));
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
@@ -123,7 +123,7 @@ describe("createRemoteLoader", () => {
     await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
   });
 
-  it("does not wait for texts beyond that limit", async () => {
+  it("rejects when the texts do not load within the same time limit", async () => {
     const { loader, texts } = setUp();
     texts.mockReturnValueOnce(new Promise(() => undefined));
     const loading = loader.load("secrets");
@@ -136,21 +136,21 @@ describe("createRemoteLoader", () => {
   it.each<[RemoteName, string]>([
     ["sharing", "remote_incompatible"],
     ["settings", "remote_refused"],
-  ])("runs no code of %s, whose release was refused", async (name, code) => {
-    const { loader, faces } = setUp();
+  ])("runs no code of a refused release: %s", async (name, code) => {
+    const { loader, loadModule } = setUp();
     await expect(loader.load(name)).rejects.toMatchObject({ code });
-    expect(faces).not.toHaveBeenCalled();
+    expect(loadModule).not.toHaveBeenCalled();
   });
 
-  it("says so when code ran and broke", async () => {
-    const { loader } = setUp(() => Promise.reject(new Error("ScriptExecutionError: boom")));
+  it("rejects with remote_crashed when code threw", async () => {
+    const { loader } = setUp(() => Promise.reject(new PortalError("remote_crashed")));
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
     await expect(loading).rejects.toMatchObject({ code: "remote_crashed" });
   });
 
-  it("loads a page once, and anew after a failure", async () => {
+  it("loads a page once, but again after a failure", async () => {
     const { loader } = setUp();
     const load = jest.fn(() => Promise.resolve({ default: Page }));
     load
@@ -167,9 +167,9 @@ describe("createRemoteLoader", () => {
     expect(load).toHaveBeenCalledTimes(4);
   });
 
-  it("measures each load once, its repetitions included, and says why one failed", async () => {
-    const { loader, faces, onMeasured } = setUp();
-    faces.mockRejectedValueOnce(new Error("502"));
+  it("reports each load once, with its duration including retries and the code of a failure", async () => {
+    const { loader, loadModule, onMeasured } = setUp();
+    loadModule.mockRejectedValueOnce(new Error("502"));
     const route = { path: "/x", load: () => Promise.reject(new Error("502")) };
     const loading = Promise.allSettled([
       loader.load("secrets"),
@@ -188,7 +188,7 @@ describe("createRemoteLoader", () => {
     ]);
   });
 
-  it("loads ahead, and says nothing when that fails", async () => {
+  it("prefetches a remote and its page, and ignores failures", async () => {
     const load = jest.fn(() => Promise.resolve({ default: Page }));
     const { loader } = setUp((name) => Promise.resolve(createModule(name, { routes: { "/secrets": load } })));
     loader.prefetch("secrets", "/secrets");
@@ -198,16 +198,16 @@ describe("createRemoteLoader", () => {
     expect(load).toHaveBeenCalledTimes(1);
   });
 
-  it("loads a page ahead beside the texts, and nothing of a remote that is switched off", async () => {
+  it("prefetches a page without waiting for the texts, but nothing of a disabled remote", async () => {
     const load = jest.fn(() => Promise.resolve({ default: Page }));
-    const { loader, faces, texts } = setUp((name) =>
+    const { loader, loadModule, texts } = setUp((name) =>
       Promise.resolve(createModule(name, { routes: { "/secrets": load } })),
     );
-    disabled.add("secrets");
+    disabledRemotes.add("secrets");
     loader.prefetch("secrets", "/secrets");
     await jest.advanceTimersByTimeAsync(0);
-    expect(faces).not.toHaveBeenCalled();
-    disabled.clear();
+    expect(loadModule).not.toHaveBeenCalled();
+    disabledRemotes.clear();
     texts.mockReturnValue(new Promise(() => undefined));
     loader.prefetch("secrets", "/secrets");
     await jest.advanceTimersByTimeAsync(0);
@@ -218,7 +218,7 @@ describe("createRemoteLoader", () => {
 describe("parseModule", () => {
   const { manifest } = createRecord("secrets");
 
-  it("takes code that fits its manifest, in the manifest's order", () => {
+  it("returns the routes of a matching module in the order of its manifest", () => {
     const routes = ["/secrets", "/home"].map(
       (path) => ({ path, titleKey: "secrets-texts:title", access: "signed_in", shell: true }) as const,
     );
@@ -236,13 +236,13 @@ describe("parseModule", () => {
     ["code for no route", { routes: {} }],
     ["code for a route that the manifest does not name", { routes: { "/secrets": load, "/settings": load } }],
     ["a route that loads nothing", { routes: { "/secrets": "x" } }],
-    ["what the manifest says", { ...createModule("secrets"), capabilities: ["http"] }],
+    ["members of the manifest", { ...createModule("secrets"), capabilities: ["http"] }],
     ["nothing", undefined],
   ])("refuses %s", (_name, code) => {
     expect(() => parseModule(code, manifest)).toThrow("remote_refused");
   });
 
-  it("takes nothing for the code of a route that every object has", () => {
+  it("does not take an inherited property for a route's code", () => {
     const routes = [
       { path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const,
     ];
@@ -250,8 +250,8 @@ describe("parseModule", () => {
   });
 });
 
-describe("PortalError of a load", () => {
-  it("keeps the code that the record was refused with", async () => {
+describe("the error of a refused remote", () => {
+  it("is a PortalError", async () => {
     const { loader } = setUp();
     await expect(loader.load("sharing")).rejects.toBeInstanceOf(PortalError);
   });

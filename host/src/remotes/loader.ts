@@ -3,29 +3,28 @@ import { isPortalError, PortalError, toPortalError, type ErrorCode } from "@reli
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
-import { parseModule, type LazyRoute, type LoadedModule } from "./remote-module.ts";
+import { parseModule, type LazyRoute, type ParsedModule } from "./remote-module.ts";
 import { loadWithRetry, withAttemptTimeout } from "./load-with-retry.ts";
 
 export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
   /**
-   * Whether its release was switched off while this page is open. Then nothing of it is loaded or
-   * given out any more.
+   * Whether the remote's release was disabled while this page is open. The loader then rejects
+   * every load of it.
    */
   readonly isDisabled: (name: RemoteName) => boolean;
-  /** Runs a remote's entry; federation.ts. */
+  /** Runs a remote's entry (federation.ts). */
   readonly loadModule: (name: RemoteName) => Promise<unknown>;
   /**
-   * Fetches the scripts of its release that did not load past the browser's cache. Never rejects;
-   * failed-scripts.ts.
+   * Fetches the scripts of the remote's release that failed to load, bypassing the browser's cache
+   * (failed-scripts.ts). Never rejects.
    */
   readonly refetchScripts: (name: RemoteName) => Promise<void>;
-  /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
   /**
-   * Told of each load of a remote (`load`) or of the code of a screen (`loadPage`), how long it
-   * took with its repetitions, and why it failed.
+   * Called after each load of a remote or of a page's code, with its duration including retries,
+   * and the code of a failure.
    */
   readonly onMeasured: (
     name: RemoteName,
@@ -35,25 +34,23 @@ export interface LoaderDeps {
 }
 
 /**
- * Loads remotes and their pages. Results are cached; failures are not, so that the next call loads
- * again.
+ * Loads remotes and their pages. Caches results but no failures: after a failure the next call
+ * loads again.
  */
 export interface RemoteLoader {
   /**
-   * With its texts. `remote_refused`, `remote_incompatible`, `remote_disabled`,
-   * `remote_unreachable`, `remote_timed_out`, `remote_crashed`.
+   * Loads a remote with its texts. Rejects with `remote_refused`, `remote_incompatible`,
+   * `remote_disabled`, `remote_unreachable`, `remote_timed_out` or `remote_crashed`.
    */
-  readonly load: (name: RemoteName) => Promise<LoadedModule>;
+  readonly load: (name: RemoteName) => Promise<ParsedModule>;
   /**
-   * Without them, for what a remote does elsewhere than on its own screens: it loads the texts of
-   * what it draws there itself.
+   * Loads a remote without its texts, for uses outside its own screens. Such uses load the texts
+   * that they need.
    */
-  readonly loadCode: (name: RemoteName) => Promise<LoadedModule>;
-  /** The page of a route; the same promise for routes with the same code, until it fails. */
+  readonly loadWithoutTexts: (name: RemoteName) => Promise<ParsedModule>;
+  /** Loads the page of a route. Routes with the same code share one promise, until it fails. */
   readonly loadPage: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
-  /**
-   * Loads a remote and the page of this path pattern before they are needed. Failures are ignored.
-   */
+  /** Loads a remote and the page of a path pattern before they are needed. Ignores failures. */
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
@@ -68,39 +65,37 @@ export function createRemoteLoader({
 }: LoaderDeps): RemoteLoader {
   const loadScripts = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
     loadWithRetry(() => refetchScripts(name).then(run), toLoadError, isRetryable);
-  /** With their texts. */
-  const modulesWithTexts = new Map<RemoteName, Promise<LoadedModule>>();
-  /** For what a remote does elsewhere. */
-  const modulesWithoutTexts = new Map<RemoteName, Promise<LoadedModule>>();
-  const entryModules = new Map<RemoteName, Promise<LoadedModule>>();
+  const modulesWithTexts = new Map<RemoteName, Promise<ParsedModule>>();
+  const modulesWithoutTexts = new Map<RemoteName, Promise<ParsedModule>>();
+  const entryModules = new Map<RemoteName, Promise<ParsedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
-  const loadWithTexts = async (name: RemoteName): Promise<LoadedModule> => {
+  const loadWithTexts = async (name: RemoteName): Promise<ParsedModule> => {
     const { manifest } = requireRecord(remotes.get(name));
-    const texts = loadTexts(manifest.namespaces); // has its own retries
-    texts.catch(() => undefined); // awaited below
+    const textsPromise = loadTexts(manifest.namespaces); // loadTexts retries itself
+    textsPromise.catch(() => undefined); // awaited below
     const module = await loadEntry(name);
-    await withAttemptTimeout(texts);
+    await withAttemptTimeout(textsPromise);
     return module;
   };
 
-  const loadEntry = (name: RemoteName): Promise<LoadedModule> =>
+  const loadEntry = (name: RemoteName): Promise<ParsedModule> =>
     memoise(entryModules, name, async () => {
       const { manifest } = requireRecord(remotes.get(name));
       return parseModule(await loadScripts(name, () => loadModule(name)), manifest);
     });
 
   const loadUnlessDisabled = (
-    cache: Map<RemoteName, Promise<LoadedModule>>,
+    cache: Map<RemoteName, Promise<ParsedModule>>,
     name: RemoteName,
-    loadRemote: (name: RemoteName) => Promise<LoadedModule>,
-  ): Promise<LoadedModule> =>
+    loadRemote: (name: RemoteName) => Promise<ParsedModule>,
+  ): Promise<ParsedModule> =>
     isDisabled(name)
       ? Promise.reject(new PortalError("remote_disabled"))
       : memoise(cache, name, () => measure(name, "load", loadRemote(name)));
 
-  const load = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(modulesWithTexts, name, loadWithTexts);
-  const loadWithoutTexts = (name: RemoteName): Promise<LoadedModule> =>
+  const load = (name: RemoteName): Promise<ParsedModule> => loadUnlessDisabled(modulesWithTexts, name, loadWithTexts);
+  const loadWithoutTexts = (name: RemoteName): Promise<ParsedModule> =>
     loadUnlessDisabled(modulesWithoutTexts, name, loadEntry);
 
   const loadPage = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
@@ -128,17 +123,17 @@ export function createRemoteLoader({
 
   return Object.freeze<RemoteLoader>({
     load,
-    loadCode: loadWithoutTexts,
+    loadWithoutTexts,
     loadPage,
     prefetch: (name, path) => {
       if (isDisabled(name)) return;
-      load(name).catch(() => undefined); // shown, with a way to retry, when somebody goes there
+      load(name).catch(() => undefined); // the area shows the failure, with a retry
       loadEntry(name)
         .then(({ routes }) => {
           const route = routes.find((candidate) => candidate.path === path);
-          return route === undefined ? null : loadPage(name, route); // need not wait for the texts
+          return route === undefined ? null : loadPage(name, route); // without waiting for the texts
         })
-        .catch(() => undefined); // the same
+        .catch(() => undefined); // the area shows this failure too
     },
   });
 }
@@ -161,8 +156,8 @@ function requireRecord(remote: VerifiedRemote | undefined) {
 }
 
 /**
- * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any
- * error, so only refusals by the signed record are final.
+ * Whether a retry may help. Includes more errors than `isTransient`, because a script can fail
+ * temporarily with any error. Only refusals by the signed record are final.
  */
 function isRetryable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
@@ -170,7 +165,5 @@ function isRetryable(error: unknown): boolean {
 
 function toLoadError(error: unknown): PortalError {
   const portalError = toPortalError(error);
-  if (portalError.code !== "unknown") return portalError;
-  const hasCrashed = error instanceof Error && error.message.includes("ScriptExecutionError");
-  return new PortalError(hasCrashed ? "remote_crashed" : "remote_unreachable", { cause: error });
+  return portalError.code === "unknown" ? new PortalError("remote_unreachable", { cause: error }) : portalError;
 }

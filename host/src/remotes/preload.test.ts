@@ -52,13 +52,13 @@ const secretsPreloads = [
 
 describe("preloadArea", () => {
   it.each(["/", "/home", "/edit-secret/3"])(
-    "asks for the first scripts of the area of %s, with their signed hashes",
+    "preloads the first scripts of the area at %s, with their signed hashes",
     (pathname) => {
       expect(listPreloads(pathname)).toEqual(secretsPreloads);
     },
   );
 
-  it("asks for no file that the record does not list, and for none of another area", () => {
+  it("preloads neither a file that the record does not list nor a file of another area", () => {
     expect(listPreloads("/recived")).toEqual([
       "preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous",
     ]);

@@ -10,29 +10,25 @@ import type {
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** A route of a remote with the function that loads its page. */
 export interface LazyRoute {
   readonly path: string;
   readonly load: LoadPage;
 }
 
-/**
- * The default export of a remote after parsing, with the name and the route order of its signed
- * manifest.
- */
-export interface LoadedModule extends Omit<RemoteModule, "routes"> {
+/** A remote's validated default export, with the name in the remote's manifest. */
+export interface ParsedModule extends Omit<RemoteModule, "routes"> {
   readonly name: RemoteName;
-  /** In the order of the manifest. */
+  /** In the manifest's order. */
   readonly routes: readonly LazyRoute[];
 }
 
-/** Accepts any function; its parameters and result cannot be checked here. */
-function callable<T>(): z.ZodType<T> {
+/** Schema that accepts any function, because parameters and results cannot be checked here. */
+function functionSchema<T>(): z.ZodType<T> {
   return z.custom<T>((value) => typeof value === "function", "not a function");
 }
 
 const ModuleShape = z.strictObject({
-  routes: z.record(z.string(), callable<LoadPage>()),
+  routes: z.record(z.string(), functionSchema<LoadPage>()),
   tours: z
     .array(
       z.object({
@@ -44,15 +40,16 @@ const ModuleShape = z.strictObject({
     )
     .optional(),
   provides: z
-    .object({ vault: callable<VaultFactory>().optional(), visitor: callable<VisitorFactory>().optional() })
+    .object({ vault: functionSchema<VaultFactory>().optional(), visitor: functionSchema<VisitorFactory>().optional() })
     .optional(),
 });
 
 /**
- * The default export of a remote, checked before any of it is used: each route of its signed
- * manifest has code, and no code is without a route. `remote_refused`.
+ * Validates a remote's default export before any of it is used. Its routes must be exactly those of
+ * the signed manifest.
+ * @throws PortalError `remote_refused`
  */
-export function parseModule(module: unknown, manifest: RemoteManifest): LoadedModule {
+export function parseModule(module: unknown, manifest: RemoteManifest): ParsedModule {
   const parsed = ModuleShape.safeParse(module);
   if (!parsed.success) throw new PortalError("remote_refused", { cause: parsed.error });
   const { routes: loaders, tours, provides } = parsed.data;
@@ -62,14 +59,17 @@ export function parseModule(module: unknown, manifest: RemoteManifest): LoadedMo
   });
   if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loaders).length)
     throw new PortalError("remote_refused");
-  return Object.freeze<LoadedModule>({
+  return Object.freeze<ParsedModule>({
     name: manifest.name,
     routes,
     ...(tours === undefined ? {} : { tours }),
-    ...(provides === undefined ? {} : { provides: toServices(provides) }),
+    ...(provides === undefined ? {} : { provides: omitUndefinedServices(provides) }),
   });
 }
 
-function toServices({ vault, visitor }: NonNullable<z.infer<typeof ModuleShape>["provides"]>): RemoteServices {
+function omitUndefinedServices({
+  vault,
+  visitor,
+}: NonNullable<z.infer<typeof ModuleShape>["provides"]>): RemoteServices {
   return { ...(vault === undefined ? {} : { vault }), ...(visitor === undefined ? {} : { visitor }) };
 }

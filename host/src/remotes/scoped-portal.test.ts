@@ -1,7 +1,7 @@
 import { createFakeHttpClient, createFakePortal, createFakeVault } from "@relicario/shared/testing";
 import { z } from "zod";
 
-import { createScopedHttpClient } from "./scoped-http.ts";
+import { createScopedHttpClient } from "./scoped-http-client.ts";
 import { createScopedPortal } from "./scoped-portal.ts";
 
 const all = [
@@ -17,8 +17,8 @@ const all = [
   "sign_in",
 ] as const;
 
-describe("scopedPortal", () => {
-  it("gives what the release declares, frozen", async () => {
+describe("createScopedPortal", () => {
+  it("provides the capabilities that the release declares, in a frozen object", async () => {
     const drives = { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } };
     const { portal, record } = createFakePortal({ drives });
     const scoped = createScopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
@@ -38,7 +38,7 @@ describe("scopedPortal", () => {
     expect(record.preferences).toEqual(["es", "dark"]);
   });
 
-  it("gives nothing else", async () => {
+  it("rejects every other capability as forbidden", async () => {
     const { portal } = createFakePortal({
       drives: { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } },
     });
@@ -66,7 +66,7 @@ describe("scopedPortal", () => {
     expect(scoped.drives).toEqual({});
   });
 
-  it("reports in the remote's own name", () => {
+  it("reports failures under the remote's own name", () => {
     const { portal, record } = createFakePortal();
     createScopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({
       remote: "settings",
@@ -76,7 +76,7 @@ describe("scopedPortal", () => {
     expect(record.reports).toEqual([{ remote: "secrets", phase: "call", code: "unknown" }]);
   });
 
-  it("asks for the vault no sooner than the remote does", () => {
+  it("loads the vault only when the remote reads it", () => {
     const getVault = jest.fn(() => Promise.resolve(createFakeVault()));
     const portal = Object.defineProperty({ ...createFakePortal().portal }, "vault", { get: getVault });
     const scoped = createScopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: [] });
@@ -86,14 +86,14 @@ describe("scopedPortal", () => {
   });
 });
 
-describe("scopedHttp", () => {
+describe("createScopedHttpClient", () => {
   const http = createScopedHttpClient(createFakeHttpClient({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
     "/user",
     "/secrets/store",
   ]);
   const call = (path: string) => http.request("GET", path, z.number());
 
-  it("lets declared paths through, by whole segments", async () => {
+  it("allows declared paths, by whole segments", async () => {
     await expect(call("/user/me")).resolves.toBe(1);
     await expect(call("/user")).resolves.toBe(2);
   });
@@ -119,7 +119,7 @@ describe("scopedHttp", () => {
     await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  it("is not misled by what says another path, or method, each time it is read", async () => {
+  it("rejects a path, method or option that changes with each read", async () => {
     const sentCalls: unknown[] = [];
     const recordCall = (...call: unknown[]) => {
       sentCalls.push(call);
@@ -158,7 +158,7 @@ describe("scopedHttp", () => {
     expect(readCount).toBe(1);
   });
 
-  it("keeps streams to the same paths", async () => {
+  it("limits streams to the same paths", async () => {
     await expect(http.stream("GET", "/users/alba/key")).rejects.toMatchObject({ code: "forbidden" });
   });
 });

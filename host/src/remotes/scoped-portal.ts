@@ -1,12 +1,14 @@
 import type { Capability, HttpClient, Portal, RemoteManifest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { createScopedHttpClient } from "./scoped-http.ts";
+import { createScopedHttpClient } from "./scoped-http-client.ts";
 
 /**
- * The portal as one remote sees it: frozen, with the capabilities that its signed release declares.
- * Language, theme, features, vendor, reports and locking are always allowed; without `drives` there
- * is none; anything else that was not declared is `forbidden`.
+ * Creates the portal of one remote. It is frozen, and has the capabilities that the remote's signed
+ * release declares.
+ *
+ * Language, theme, features, vendor, reports and locking are always available. `drives` is empty
+ * when undeclared. Any other undeclared capability fails with `forbidden`.
  */
 export function createScopedPortal(
   portal: Portal,
@@ -16,8 +18,8 @@ export function createScopedPortal(
   let forbiddenPromise: Promise<never> | null = null;
   return Object.freeze<Portal>({
     http: hasCapability("http") ? createScopedHttpClient(portal.http, manifest.api_paths) : forbiddenHttp,
-    // Getters: reading `portal.vault` or `portal.visitor` loads the recovery remote, which must not
-    // happen before it is used.
+    // Getters, because reading `portal.vault` or `portal.visitor` loads the recovery remote. That
+    // must wait until the remote first uses them.
     get vault() {
       return hasCapability("vault") ? portal.vault : (forbiddenPromise ??= rejectForbidden());
     },
@@ -40,7 +42,7 @@ export function createScopedPortal(
     notify: hasCapability("notify") ? portal.notify : throwForbidden,
     signInAgain: hasCapability("sign_in") ? portal.signInAgain : forbiddenSignIn,
     report: (report) => {
-      portal.report({ ...report, remote: manifest.name }); // a remote cannot report in the name of another
+      portal.report({ ...report, remote: manifest.name }); // a remote cannot report in another's name
     },
     onLock: portal.onLock,
   });
@@ -57,7 +59,7 @@ const forbiddenSignIn: Portal["signInAgain"] = () => Promise.reject(new PortalEr
 
 function rejectForbidden(): Promise<never> {
   const promise = Promise.reject(new PortalError("forbidden"));
-  promise.catch(() => undefined); // no unhandled rejection when the remote does not use it
+  promise.catch(() => undefined); // avoids an unhandled rejection when the remote ignores the promise
   return promise;
 }
 

@@ -1,20 +1,15 @@
 import type { PortalForServices, VaultFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import {
-  createFakeHttpClient,
-  createFakeVault,
-  createPictureFile,
-  createOpenerHandle,
-} from "@relicario/shared/testing";
+import { createFakeVault, createPictureFile, createOpenerHandle } from "@relicario/shared/testing";
 
 import { createVaultSource } from "./vault-source.ts";
 
 const servicePortal: PortalForServices = {
-  http: createFakeHttpClient(),
   vendorId: "relicario",
   account: { userId: "u", issuer: "i", subject: "s" },
-  signInAgain: () => Promise.resolve({ authTime: 0 }),
-  takeLinkSecret: () => Promise.resolve(null),
+  frame: () => Promise.reject(new PortalError("unknown")),
+  vaultOrigin: "https://vault.example",
+  showDialog: () => Promise.resolve(),
 };
 
 function setUp() {
@@ -25,12 +20,12 @@ function setUp() {
     vault,
     factory,
     loadRecovery,
-    source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(servicePortal) }),
+    source: createVaultSource({ loadRecovery, createVaultPortal: () => Promise.resolve(servicePortal) }),
   };
 }
 
 describe("createVaultSource", () => {
-  it("loads recovery when the vault is first asked for, and makes it once", async () => {
+  it("loads recovery at the first call, and creates the vault once", async () => {
     const { source, factory, loadRecovery, vault } = setUp();
     expect(loadRecovery).not.toHaveBeenCalled();
     await expect(Promise.all([source.get(), source.get()])).resolves.toEqual([vault, vault]);
@@ -38,7 +33,7 @@ describe("createVaultSource", () => {
     expect(factory).toHaveBeenCalledWith(servicePortal);
   });
 
-  it("is vault_unavailable when recovery does not load, and can be asked for again", async () => {
+  it("rejects with vault_unavailable when recovery does not load, and retries at the next call", async () => {
     const { source, loadRecovery } = setUp();
     loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
     await expect(source.get()).rejects.toMatchObject({
@@ -48,7 +43,24 @@ describe("createVaultSource", () => {
     await expect(source.get()).resolves.toBeDefined();
   });
 
-  it("tells when the vault was locked, not when it was opened", async () => {
+  it("says that the frame runs another version, which trying again does not change", async () => {
+    const { source, factory } = setUp();
+    factory.mockRejectedValueOnce(new PortalError("remote_incompatible"));
+    await expect(source.get()).rejects.toMatchObject({ code: "remote_incompatible" });
+  });
+
+  it("notifies when it drops a vault whose frame is gone, and creates another", async () => {
+    const { source, factory } = setUp();
+    const onDropped = jest.fn();
+    source.onDropped(onDropped);
+    await source.get();
+    source.drop();
+    expect(onDropped).toHaveBeenCalledTimes(1);
+    await source.get();
+    expect(factory).toHaveBeenCalledTimes(2);
+  });
+
+  it("notifies when the vault was locked, not when it was unlocked", async () => {
     const { source, vault } = setUp();
     const onLocked = jest.fn();
     source.onLocked(onLocked);
@@ -59,7 +71,7 @@ describe("createVaultSource", () => {
     expect(onLocked).toHaveBeenCalledTimes(1);
   });
 
-  it("locks on lock, and signs out and forgets on sign-out", async () => {
+  it("locks the vault at a lock, and signs it out and drops it at sign-out", async () => {
     const { source, vault, factory } = setUp();
     await source.get();
     await source.lock("lock");
@@ -70,7 +82,7 @@ describe("createVaultSource", () => {
     expect(factory).toHaveBeenCalledTimes(2);
   });
 
-  it("locks and forgets when recovery was switched off, and makes none any more", async () => {
+  it("locks and drops the vault when recovery was disabled, and creates no new one", async () => {
     const { source, vault, factory } = setUp();
     await source.get();
     await source.stop();
@@ -82,7 +94,7 @@ describe("createVaultSource", () => {
     expect(factory).toHaveBeenCalledTimes(1);
   });
 
-  it("does nothing when no vault was made", async () => {
+  it("does nothing when there is no vault", async () => {
     const { source, loadRecovery } = setUp();
     await source.lock("sign_out");
     expect(loadRecovery).not.toHaveBeenCalled();

@@ -2,42 +2,50 @@ import type { LockReason, PortalForServices, Vault } from "@relicario/shared/con
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
-import type { LoadedModule } from "./remote-module.ts";
+import type { ParsedModule } from "./remote-module.ts";
 
 export interface VaultSource {
   /**
-   * The vault of this sign-in, created by the first call. Rejects with `vault_unavailable`; the
-   * next call tries again.
+   * The vault of this sign-in, created by the first call. Rejects with `vault_unavailable`, or
+   * `remote_incompatible` when its frame runs another version than this page; the next call tries
+   * again.
    */
   readonly get: () => Promise<Vault>;
-  /** Calls the listener after the vault was locked. Returns its undo. */
+  /** Calls the listener after the vault has locked. Returns an unsubscribe function. */
   readonly onLocked: (listener: () => void) => () => void;
-  /** Locks the vault if there is one; at sign-out, signs it out and drops it. */
+  /** Locks the vault, if there is one. At sign-out, signs it out and drops it. */
   readonly lock: (reason: LockReason) => Promise<void>;
-  /** Locks and drops the vault and creates no other: recovery's release was switched off. */
+  /** Drops a vault whose frame is gone; the next call of `get` creates another. */
+  readonly drop: () => void;
+  /** Calls the listener after {@link drop}. Returns an unsubscribe function. */
+  readonly onDropped: (listener: () => void) => () => void;
+  /** Locks and drops the vault for good: recovery's release was disabled. */
   readonly stop: () => Promise<void>;
 }
 
 export interface VaultSourceDeps {
-  readonly loadRecovery: () => Promise<Pick<LoadedModule, "provides">>;
-  /** The portal as the vault sees it; rejects while nobody is signed in. */
-  readonly portal: () => Promise<PortalForServices>;
+  readonly loadRecovery: () => Promise<Pick<ParsedModule, "provides">>;
+  /** The portal that the vault gets; rejects while no one is signed in. */
+  readonly createVaultPortal: () => Promise<PortalForServices>;
 }
 
-/** Loads the recovery remote on demand and calls its vault factory once per sign-in. */
-export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): VaultSource {
+/** Loads the recovery remote on demand, and calls its vault factory once per sign-in. */
+export function createVaultSource({ loadRecovery, createVaultPortal }: VaultSourceDeps): VaultSource {
   let currentVault: Promise<Vault> | null = null;
   let isStopped = false;
-  /** How often a vault locked. */
+  /** Number of locks so far. */
   const lockCount = createStore(() => 0);
+  /** Number of vaults whose frame was gone. */
+  const dropCount = createStore(() => 0);
 
   const createVault = async (): Promise<Vault> => {
     try {
-      const [{ provides }, servicePortal] = await Promise.all([loadRecovery(), portal()]);
+      const [{ provides }, servicePortal] = await Promise.all([loadRecovery(), createVaultPortal()]);
       if (provides?.vault === undefined) throw new PortalError("remote_refused");
       return await provides.vault(servicePortal);
     } catch (error) {
       const { code } = toPortalError(error);
+      if (code === "remote_incompatible") throw error; // reloading helps, trying again does not
       throw new PortalError("vault_unavailable", { cause: error, details: { reason: code } });
     }
   };
@@ -74,14 +82,22 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
       const vault = await vaultPromise.catch(() => null); // a vault that failed to load holds nothing
       if (vault === null) return;
       if (reason === "sign_out") await vault.signOut();
-      else if (vault.getState().status === "unlocked") await vault.lock();
+      else if (vault.getState().status === "unlocked") await vault.lock(); // another lock would abort newer reads
     },
+    drop: () => {
+      currentVault = null;
+      dropCount.setState((count) => count + 1);
+    },
+    onDropped: (listener) =>
+      dropCount.subscribe(() => {
+        listener();
+      }),
     stop: async () => {
       isStopped = true;
       const vaultPromise = currentVault;
       currentVault = null;
       const vault = await (vaultPromise?.catch(() => null) ?? null); // a vault that failed to load holds nothing
-      if (vault?.getState().status === "unlocked") await vault.lock();
+      await vault?.lock();
     },
   });
 }

@@ -1,6 +1,6 @@
 import { House, KeyRound, Plus, Settings, Users, type LucideIcon } from "lucide-react";
 
-/** The five destinations of the navigation (specification, section 2). */
+/** A destination of the navigation (specification, section 2). */
 export interface Destination {
   readonly name: "home" | "secrets" | "received" | "add" | "settings";
   readonly path: string;
@@ -15,13 +15,13 @@ export const destinations: readonly Destination[] = [
   { name: "settings", path: "/settings/profile", icon: Settings },
 ];
 
-/** Paths that belong to a destination, beside its own. */
+/** Further paths that belong to a destination. */
 const relatedPaths: Readonly<Partial<Record<Destination["name"], readonly string[]>>> = {
   secrets: ["/user-secrets", "/edit-secret", "/secret-history", "/share"],
   settings: ["/settings"],
 };
 
-/** Whether the page of this path is the destination's, or below it. */
+/** Whether a path belongs to the destination, or lies below it. */
 export function isCurrent({ name, path }: Destination, pathname: string): boolean {
   return (
     pathname === path ||

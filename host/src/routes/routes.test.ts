@@ -35,7 +35,7 @@ describe("findRoute", () => {
     ["/settings/", "settings"],
     ["/settings/profile", "settings"],
     ["/settings/notifications", "settings"],
-  ])("%s belongs to %s", (path, remote) => {
+  ])("finds that %s belongs to %s", (path, remote) => {
     expect(findRoute(routes, path)).toMatchObject({ remote });
   });
 
@@ -43,16 +43,16 @@ describe("findRoute", () => {
     ["/", "/home"],
     ["/nothing/here", "/home"],
     ["/shared", "/home"],
-  ])("%s goes to %s", (path, redirect) => {
+  ])("redirects %s to %s", (path, redirect) => {
     expect(findRoute(routes, path)).toEqual({ redirect });
   });
 
-  it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])("%s stands without the shell", (path) => {
+  it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])("shows %s without navigation", (path) => {
     expect(findRoute(routes, path)).toMatchObject({ shell: false });
   });
 });
 
-describe("portalRoutes", () => {
+describe("buildPortalRoutes", () => {
   const createManifest = (
     name: string,
     paths: readonly string[],
@@ -83,7 +83,7 @@ describe("portalRoutes", () => {
     return { findAt: (path: string) => findRoute(builtRoutes, path), report };
   };
 
-  it("takes what a manifest says of its screens", () => {
+  it("takes a screen's settings from its manifest", () => {
     const { findAt } = findRoutes({
       notes: createVerified("notes", ["/notes/:noteId"], { access: "public", shell: false }),
     });
@@ -97,14 +97,14 @@ describe("portalRoutes", () => {
     expect(findAt("/notes")).toEqual({ redirect: "/home" });
   });
 
-  it("goes to the screen that says most about an address", () => {
+  it("gives the most specific route of a path", () => {
     const { findAt } = findRoutes({ notes: createVerified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
     expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(findAt)).toMatchObject(
       ["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((path) => ({ path })),
     );
   });
 
-  it("keeps the paths of the host, and reports who claimed them", () => {
+  it("keeps the host's paths, and reports a remote that claims one", () => {
     const { findAt, report } = findRoutes({ notes: createVerified("notes", ["/help", "/status/*", "/notes"]) });
     expect([findAt("/help"), findAt("/status")]).toMatchObject([{ screen: "help" }, { screen: "status" }]);
     expect(findAt("/status/more")).toEqual({ redirect: "/home" });
@@ -116,7 +116,7 @@ describe("portalRoutes", () => {
   });
 
   it.each(["/secrets", "/secrets/*", "/edit-secret/new"])(
-    "leaves %s to the remote that the document names first",
+    "keeps %s for the remote that the document names first",
     (path) => {
       const { findAt, report } = findRoutes({
         secrets: createVerified("secrets", ["/secrets", "/edit-secret/:secretId"]),
@@ -129,7 +129,7 @@ describe("portalRoutes", () => {
     },
   );
 
-  it("knows the paths of a remote that may not run, unless one that runs has them", () => {
+  it("includes the paths of a refused remote, unless a verified remote has them", () => {
     const { findAt } = findRoutes({
       old: createRefused("old", ["/notes", "/old"]),
       notes: createVerified("notes", ["/notes"]),
@@ -137,7 +137,7 @@ describe("portalRoutes", () => {
     expect([findAt("/old"), findAt("/notes")]).toMatchObject([{ remote: "old" }, { remote: "notes" }]);
   });
 
-  it("has something to say at every destination of the navigation when nothing is known of any remote", () => {
+  it("includes a screen for every destination when no manifest is known", () => {
     const { findAt } = findRoutes({ secrets: { status: "refused", code: "remote_refused", manifest: null } });
     for (const path of ["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])
       expect(findAt(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
@@ -145,7 +145,7 @@ describe("portalRoutes", () => {
   });
 });
 
-describe("admit", () => {
+describe("guardRoute", () => {
   const requireRoute = (path: string): PortalRoute => {
     const route = findRoute(routes, path);
     if ("redirect" in route) throw new Error(path);
@@ -160,16 +160,16 @@ describe("admit", () => {
     ["/p-shared/x", false, false, "landing"],
     ["/p-shared/x", false, true, "sign_in"],
     ["/p-shared/x", true, false, "show"],
-  ] as const)("%s, signed in: %s, landing visited: %s: %s", (path, signedIn, landingVisited, expected) => {
+  ] as const)("for %s, signed in: %s, landing visited: %s: returns %s", (path, signedIn, landingVisited, expected) => {
     expect(guardRoute(requireRoute(path), { signedIn, landingVisited })).toBe(expected);
   });
 
-  it("shows a visitor who is not signed in shared links, requests and the landing page, and nothing else", () => {
+  it("shows a visitor who is not signed in only shared links, requests and the landing page", () => {
     const visible = routes.filter((route) => guardRoute(route, { signedIn: false, landingVisited: true }) === "show");
     expect(visible.map(({ path }) => path)).toEqual(["/secret-landing", "/request/:requestId", "/shared/:shareId"]);
   });
 
-  it("shows everything to somebody who is signed in", () => {
+  it("shows everything to a signed-in person", () => {
     for (const route of routes) expect(guardRoute(route, { signedIn: true, landingVisited: false })).toBe("show");
   });
 });

@@ -1,36 +1,40 @@
-import { pathsOverlap, type ManifestRoute, type RemoteName } from "@relicario/shared/contract";
+import { hostPaths, pathsOverlap, type ManifestRoute, type RemoteName } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 
 import { getManifest, type VerifiedDeployment } from "../deployment/verify.ts";
 import { destinations } from "./navigation.ts";
 
 /**
- * A screen that the host draws itself; `unavailable` replaces a destination of the navigation that
- * no verified remote has.
+ * A screen of the host. `unavailable` replaces a navigation destination that no verified remote
+ * provides.
  */
 export type HostScreen = "help" | "status" | "validate-email" | "flags" | "unavailable";
 
 /**
- * One route of the portal, as a manifest describes it (shared/src/contract/manifest.ts), and who
- * draws its screen.
+ * A route as a manifest describes it (shared/src/contract/manifest.ts), and the remote or the
+ * host's screen that renders it.
  */
 export type PortalRoute = ManifestRoute & ({ readonly remote: RemoteName } | { readonly screen: HostScreen });
 
 const shellDefaults = { shell: true, access: "signed_in" } as const;
 
-const hostRoutes: readonly PortalRoute[] = [
-  { path: "/help", screen: "help", titleKey: "help:title", ...shellDefaults },
-  { path: "/status", screen: "status", titleKey: "header:status.title", ...shellDefaults },
-  { path: "/validate-email", screen: "validate-email", titleKey: "header:validate_email.title", ...shellDefaults },
-  { path: "/_debug_flags_", screen: "flags", titleKey: "header:flags.title", ...shellDefaults },
-];
+const hostScreens: Readonly<
+  Record<(typeof hostPaths)[number], { readonly screen: HostScreen; readonly titleKey: string }>
+> = {
+  "/help": { screen: "help", titleKey: "help:title" },
+  "/status": { screen: "status", titleKey: "header:status.title" },
+  "/validate-email": { screen: "validate-email", titleKey: "header:validate_email.title" },
+  "/_debug_flags_": { screen: "flags", titleKey: "header:flags.title" },
+};
+
+const hostRoutes: readonly PortalRoute[] = hostPaths.map((path) => ({ path, ...hostScreens[path], ...shellDefaults }));
 
 /**
- * All routes of the portal: the host's own and those of the signed manifests, so that a release
- * brings its own pages. The tools that sign a deployment document refuse one in which two remotes
- * have the same path. If there is such a document all the same, the host's routes win over those of
- * remotes, verified remotes over refused ones, and otherwise the remote that the document names
- * first. The other route is left out and reported.
+ * Lists all routes: the host's own and those of the signed manifests.
+ *
+ * The deployment tools refuse to sign a document in which two remotes claim the same path. If it
+ * happens anyway, the host wins over remotes, a verified remote over a refused one, and otherwise
+ * the remote that the document names first. The other route is dropped and reported.
  */
 export function buildPortalRoutes(
   remotes: VerifiedDeployment["remotes"],
@@ -42,16 +46,16 @@ export function buildPortalRoutes(
     [...remotes].filter(([, { status }]) => status === wantedStatus);
 
   for (const [name, remote] of [...filterByStatus("verified"), ...filterByStatus("refused")]) {
-    const added: PortalRoute[] = [];
+    const acceptedRoutes: PortalRoute[] = [];
     for (const route of getManifest(remote)?.routes ?? []) {
       const owner = findOwner(route.path);
-      if (owner === undefined) added.push({ remote: name, ...route });
+      if (owner === undefined) acceptedRoutes.push({ remote: name, ...route });
       else report(`remote ${name}`, `${route.path} belongs to ${"remote" in owner ? owner.remote : "the host"}`);
     }
-    routes.push(...added);
+    routes.push(...acceptedRoutes);
   }
   for (const { name, path } of destinations) {
-    // Without a route the path would be unknown and lead home, which may be the very page that is
+    // Without a route the path would be unknown and redirect home, and home may be the page that is
     // missing.
     if (findOwner(path) === undefined)
       routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...shellDefaults });
@@ -59,7 +63,7 @@ export function buildPortalRoutes(
   return routes.sort((a, b) => toSortKey(a.path).localeCompare(toSortKey(b.path)));
 }
 
-/** The route of a path, or where to go instead: `/` and unknown paths lead home. */
+/** Returns the route of a path, or a redirect to home for `/` and unknown paths. */
 export function findRoute(
   routes: readonly PortalRoute[],
   pathname: string,
@@ -67,18 +71,18 @@ export function findRoute(
   return routes.find(({ path }) => matchPath(path, pathname) !== null) ?? { redirect: "/home" };
 }
 
-/** Sorts the more specific of two matching patterns first: a word before a parameter before `*`. */
+/**
+ * Key that sorts the more specific of two matching patterns first: literals, then parameters, then
+ * `*`.
+ */
 function toSortKey(path: string): string {
   return path.replace(/\/[^/]+/g, (segment) => (segment === "/*" ? "2" : segment.startsWith("/:") ? "1" : "0"));
 }
 
-/** Local storage flag of a visitor who has seen the landing page. */
+/** Local storage flag: this visitor has seen the landing page. */
 export const landingVisitedKey = "landingAlreadyVisited";
 
-/**
- * Whether a visitor may see a route's screen, or where to send them instead (specification, section
- * 2).
- */
+/** Whether a visitor may see a route, or where to redirect them (specification, section 2). */
 export function guardRoute(
   route: PortalRoute,
   visitor: { readonly signedIn: boolean; readonly landingVisited: boolean },
@@ -88,8 +92,8 @@ export function guardRoute(
 }
 
 /**
- * Whether this is the view of a link that needs no account: it has no navigation and a login
- * button. Its path contains "shared", but not "p-shared"; or it is a request.
+ * Whether this is the page of a link that needs no account. Such a page has a sign-in button and no
+ * navigation. Its path contains "shared" but not "p-shared", or belongs to a request.
  */
 export function isSharedLinkView(pathname: string): boolean {
   return (pathname.includes("shared") && !pathname.includes("p-shared")) || pathname.startsWith("/request/");

@@ -11,7 +11,7 @@ function setUp() {
   const observedHttp = reachability.observe(http);
   return {
     http,
-    ask: checkService,
+    checkService,
     reachability,
     call: () => observedHttp.request("GET", "/user/me", z.number()).catch(() => null),
   };
@@ -24,21 +24,21 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const makeServicePass = (ask: jest.Mock) => ask.mockImplementation(() => Promise.resolve());
+const letServiceRespond = (checkService: jest.Mock) => checkService.mockImplementation(() => Promise.resolve());
 
 describe("createReachability", () => {
-  it("says nothing when one call broke off but the service answers", async () => {
-    const { http, ask, reachability, call } = setUp();
-    makeServicePass(ask as jest.Mock);
+  it("is up when a call failed but the check succeeds", async () => {
+    const { http, checkService, reachability, call } = setUp();
+    letServiceRespond(checkService as jest.Mock);
     http.failWith("service_unavailable");
     await call();
     await jest.advanceTimersByTimeAsync(0);
-    expect(ask).toHaveBeenCalledTimes(1);
+    expect(checkService).toHaveBeenCalledTimes(1);
     expect(reachability.isDown()).toBe(false);
   });
 
-  it("is down when the service does not answer when asked, asks less and less often, and ends with the first answer", async () => {
-    const { http, ask, reachability, call } = setUp();
+  it("is down when the check fails, and checks with growing pauses until the first response", async () => {
+    const { http, checkService, reachability, call } = setUp();
     const listener = jest.fn();
     reachability.subscribe(listener);
     http.failWith("service_unavailable");
@@ -47,19 +47,19 @@ describe("createReachability", () => {
     expect(reachability.isDown()).toBe(true);
     const [first, second] = recheckDelaysMs;
     await jest.advanceTimersByTimeAsync(first);
-    expect(ask).toHaveBeenCalledTimes(2);
+    expect(checkService).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(second - 1);
-    expect(ask).toHaveBeenCalledTimes(2);
-    makeServicePass(ask as jest.Mock);
+    expect(checkService).toHaveBeenCalledTimes(2);
+    letServiceRespond(checkService as jest.Mock);
     await jest.advanceTimersByTimeAsync(1);
     expect(reachability.isDown()).toBe(false);
     await jest.advanceTimersByTimeAsync(120_000);
-    expect(ask).toHaveBeenCalledTimes(3);
+    expect(checkService).toHaveBeenCalledTimes(3);
     expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  it("is up again as soon as any call is answered", async () => {
-    const { http, ask, reachability, call } = setUp();
+  it("is up again as soon as any call succeeds", async () => {
+    const { http, checkService, reachability, call } = setUp();
     http.failWith("service_unavailable");
     await call();
     await jest.advanceTimersByTimeAsync(0);
@@ -67,13 +67,13 @@ describe("createReachability", () => {
     await call();
     expect(reachability.isDown()).toBe(false);
     await jest.advanceTimersByTimeAsync(120_000);
-    expect(ask).toHaveBeenCalledTimes(1);
+    expect(checkService).toHaveBeenCalledTimes(1);
   });
 
-  it.each(["not_found", "offline", "token_expired"] as const)("takes %s for no sign of it", async (code) => {
-    const { http, ask, call } = setUp();
+  it.each(["not_found", "offline", "token_expired"] as const)("ignores %s", async (code) => {
+    const { http, checkService, call } = setUp();
     http.failWith(code);
     await call();
-    expect(ask).not.toHaveBeenCalled();
+    expect(checkService).not.toHaveBeenCalled();
   });
 });

@@ -2,26 +2,25 @@ import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
-/**
- * Pauses between checks of a service that does not answer, in milliseconds; the last one is
- * repeated.
- */
+/** Pauses between checks of a service that is down, in milliseconds. The last pause repeats. */
 export const recheckDelaysMs = [3000, 6000, 12_000, 30_000] as const;
 
-/** Whether the service answers, as far as the calls of this page show. */
+/** Whether the service responds, judged by this page's calls. */
 export interface Reachability {
   readonly isDown: () => boolean;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Wraps a client so that its calls are observed. */
+  /** Reports a call of another client: whether it found the service available. */
+  readonly report: (isUp: boolean) => void;
+  /** Wraps a client to observe its calls. */
   readonly observe: (http: HttpClient) => HttpClient;
 }
 
 /**
- * Observes calls to the service. When one fails because the service does not answer, the service is
- * checked by a call of its own, since a single broken connection is no outage. While it is down the
- * check is repeated; the first answer to any call ends the outage.
+ * When a call finds the service unavailable, checks it with a separate call: one broken
+ * connection is not an outage. Repeats the check while the service is down; the first response to
+ * any call ends the outage.
  *
- * @param checkService checks the service; resolves when it answers
+ * @param checkService resolves when the service responds
  */
 export function createReachability(checkService: () => Promise<unknown>): Reachability {
   const store = createStore(() => ({ down: false }));
@@ -49,19 +48,25 @@ export function createReachability(checkService: () => Promise<unknown>): Reacha
     timer = setTimeout(() => void checkOnce(laterDelays), delay);
   };
 
+  const report = (isUp: boolean) => {
+    if (isUp) setDown(false);
+    else if (!isDown()) void checkOnce(recheckDelaysMs);
+  };
+
   return Object.freeze<Reachability>({
     isDown,
     subscribe: store.subscribe,
+    report,
     observe: (http) =>
       Object.freeze<HttpClient>({
         ...http,
         request: async (method, path, schema, options) => {
           try {
             const result = await http.request(method, path, schema, options);
-            setDown(false);
+            report(true);
             return result;
           } catch (error) {
-            if (isPortalError(error, "service_unavailable") && !isDown()) void checkOnce(recheckDelaysMs);
+            if (isPortalError(error, "service_unavailable")) report(false);
             throw error;
           }
         },

@@ -10,12 +10,12 @@ const StoredLinkSecret: z.ZodType<LinkSecret> = z.strictObject({
   n: z.string().nullable(),
 });
 
-/** So long it is kept, unless it is taken; milliseconds. */
+/** Lifetime of a stored secret in milliseconds. */
 export const linkSecretLifetimeMs = 600_000;
 
 /**
- * Session storage: a JWE (compact) under a key of its own, which stands in a database of this
- * device and cannot be exported.
+ * Session storage key of the secret, a compact JWE. The JWE's key is not extractable, and is in the
+ * host's database.
  */
 export const linkSecretKey = "linkSecret";
 
@@ -28,34 +28,47 @@ const Header = z.strictObject({
   kid: z.string(),
 });
 
+/** The secret of a page that cannot store it, and the time when the page got it. */
+let heldSecret: { readonly secret: LinkSecret; readonly at: number } | null = null;
+
+/** Keeps the secret in memory, for a browser that refuses storage. Only this page can take it. */
+export function holdLinkSecret(secret: LinkSecret, now: number): void {
+  heldSecret = { secret, at: now };
+}
+
 /**
- * Keeps it across the reload that follows a link, and across signing in. A browser without
- * databases keeps nothing: the link has to be opened once more.
+ * Stores the secret across the reload that follows a link, and across signing in. Returns false,
+ * and stores nothing, where there are no databases.
  */
-export async function saveLinkSecret(secret: LinkSecret, storage: TabStorage, now: number): Promise<void> {
+export async function saveLinkSecret(secret: LinkSecret, storage: TabStorage, now: number): Promise<boolean> {
   await dropLinkSecret(storage);
   const kid = crypto.randomUUID();
   const key = await generateSecret("A256GCM", { extractable: false });
-  if (key instanceof Uint8Array) throw new TypeError("a key that could be exported");
+  if (key instanceof Uint8Array) throw new TypeError("the generated key must be a CryptoKey, which cannot be exported");
   const header: z.infer<typeof Header> = { alg: "dir", enc: "A256GCM", typ: "relicario-link-secret", kid };
   const jwe = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret)))
     .setProtectedHeader(header)
     .encrypt(key);
-  const stored = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
-  if (stored !== null) storage.setItem(linkSecretKey, jwe);
+  const storedKeyId = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
+  if (storedKeyId === null) return false;
+  storage.setItem(linkSecretKey, jwe);
+  return true;
 }
 
 /**
- * Once: its key is deleted before it is opened. Null when there is none, it was taken, or it is
- * older than ten minutes.
+ * Returns the secret once: deletes its key before decrypting it. Null when there is no secret, or
+ * it was taken or has expired.
  */
 export async function takeLinkSecret(storage: TabStorage, now: number): Promise<LinkSecret | null> {
+  const held = heldSecret;
+  heldSecret = null;
+  if (held !== null) return isExpired(held.at, now) ? null : held.secret;
   const jwe = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
   if (jwe === null) return null;
   const resolveKey = async ({ kid }: { kid?: string }): Promise<CryptoKey> => {
     const key = await takeKey(kid ?? "", now);
-    if (key === null) throw new TypeError("its key is gone");
+    if (key === null) throw new TypeError("the link secret cannot be decrypted: its key is missing or expired");
     return key;
   };
   try {
@@ -66,22 +79,24 @@ export async function takeLinkSecret(storage: TabStorage, now: number): Promise<
     Header.parse(protectedHeader);
     return StoredLinkSecret.parse(JSON.parse(new TextDecoder().decode(plaintext)));
   } catch {
-    return null; // taken, too old, or not written by us: the link has to be opened once more
+    return null; // taken, expired or forged: the person has to open the link again
   }
 }
 
-/** Deletes it, and the keys of other tabs that are too old. */
+/** Deletes the secret of this tab and its key. */
 export async function dropLinkSecret(storage: TabStorage): Promise<void> {
+  heldSecret = null;
   const jwe = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
   if (jwe !== null) await takeKey(readKeyId(jwe) ?? "", 0);
 }
 
 /**
- * When a page starts, and while it runs: what is older than ten minutes goes, in whatever tab it
- * was.
+ * Deletes the expired keys of all tabs, and this tab's secret if its key no longer exists. Runs
+ * when a page starts, then every minute.
  */
 export async function dropOldLinkSecrets(storage: TabStorage, now: number): Promise<void> {
+  if (heldSecret !== null && isExpired(heldSecret.at, now)) heldSecret = null;
   const jwe = storage.getItem(linkSecretKey);
   const kid = jwe === null ? null : readKeyId(jwe);
   await withHostDatabase(async (database) => {
@@ -89,7 +104,7 @@ export async function dropOldLinkSecrets(storage: TabStorage, now: number): Prom
     for await (const cursor of transaction.store) if (isExpired(cursor.value.at, now)) await cursor.delete();
     const keyCount = kid === null ? 0 : await transaction.store.count(kid);
     await transaction.done;
-    // else another link came meanwhile
+    // keeps a secret that was stored meanwhile
     if (keyCount === 0 && storage.getItem(linkSecretKey) === jwe) storage.removeItem(linkSecretKey);
   });
 }
@@ -97,14 +112,14 @@ export async function dropOldLinkSecrets(storage: TabStorage, now: number): Prom
 async function takeKey(kid: string, now: number): Promise<CryptoKey | null> {
   return withHostDatabase(async (database) => {
     const transaction = database.transaction("linkKeys", "readwrite", { durability: "strict" });
-    const stored = await transaction.store.get(kid);
+    const keyRecord = await transaction.store.get(kid);
     await transaction.store.delete(kid);
     await transaction.done;
-    return stored === undefined || isExpired(stored.at, now) ? null : stored.key;
+    return keyRecord === undefined || isExpired(keyRecord.at, now) ? null : keyRecord.key;
   });
 }
 
-/** A time in the future is none of ours. */
+/** Treats a time in the future as expired, because the host did not write it. */
 function isExpired(storedAt: number, now: number): boolean {
   return storedAt > now || now - storedAt >= linkSecretLifetimeMs;
 }
@@ -113,6 +128,6 @@ function readKeyId(jwe: string): string | null {
   try {
     return decodeProtectedHeader(jwe).kid ?? null;
   } catch {
-    return null; // not written by us
+    return null; // forged
   }
 }

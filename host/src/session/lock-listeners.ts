@@ -1,13 +1,13 @@
 import type { LockReason } from "@relicario/shared/contract";
 
-/** How long locking and signing out wait for the listeners. */
+/** How long locking and signing out wait for the listeners, in milliseconds. */
 export const lockLimitMs = 5000;
 
 export interface LockListeners {
   readonly add: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
   /**
-   * Calls all listeners and waits for them up to the limit. One that fails does not keep the others
-   * from running.
+   * Calls all listeners and waits for them, up to the limit. A failing listener does not stop the
+   * others.
    */
   readonly run: (reason: LockReason) => Promise<void>;
 }

@@ -1,78 +1,79 @@
-import type { HttpClient, Language } from "@relicario/shared/contract";
+import { pageStorage, type HttpClient, type Language } from "@relicario/shared/contract";
 import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
 import type { SessionEndKind, Sweeps } from "../device/sweeps.ts";
 import { withTimeout } from "./with-timeout.ts";
-import { storedParameterNames } from "./fragment.ts";
+import { linkStorageKeys } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
-import type { SessionEvent } from "./machine.ts";
+import type { SessionEvent } from "./session-state.ts";
 import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
 import type { Tabs } from "./tabs.ts";
 import { getSessionToken, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
-  readonly manager: Pick<UserManager, "events" | "removeUser" | "revokeTokens" | "signoutRedirect">;
-  readonly window: Pick<Window, "history" | "location" | "navigator" | "sessionStorage">;
+  readonly manager: Pick<UserManager, "removeUser" | "revokeTokens" | "signoutRedirect">;
+  readonly window: Pick<Window, "history" | "location" | "navigator">;
   readonly tabs: Tabs;
   readonly exchange: Pick<TokenExchange, "clear" | "getState">;
-  /** Calls without a token of their own. */
+  /** HTTP client without a token. */
   readonly publicHttp: HttpClient;
   readonly lockListeners: Pick<LockListeners, "run">;
-  /** What this device keeps. */
-  readonly sweeps: Pick<Sweeps, "begin">;
-  /** Who is signed in, or was until this began. */
+  readonly sweeps: Pick<Sweeps, "prepare">;
+  /**
+   * Whether the provider has refused a renewal, so that the page asks the person to sign in again
+   * and keeps what was typed.
+   */
+  readonly isSignInRequired: () => boolean;
+  /** The person who is signed in or, while the session is ending, was signed in. */
   readonly getPerson: () => Person | null;
   readonly dispatch: (event: SessionEvent) => void;
-  readonly stopRenewal: () => void;
-  /** Clears the query cache and everything else that holds data of the person. */
+  readonly stopAccessTokenRenewal: () => void;
   readonly clearCaches: () => void;
   readonly getLanguage: () => Language;
   readonly log: (step: string, error: unknown) => void;
 }
 
-/** Ending the session: by the person, in another tab, or at the provider. */
+/** Ends the session, on request or because it ended in another tab or at the provider. */
 export interface SessionEnd {
   readonly signOut: () => Promise<void>;
   /**
-   * The same, and whatever the person called this device, nothing of their account stays on it; in
-   * every tab at once.
+   * Signs out, and wipes the person's account from this device in every tab, whatever kind of
+   * device it is.
    */
   readonly forgetDevice: () => Promise<void>;
-  /** The session is being ended; this page will not be signed in again. */
+  /** Handles that the provider no longer has the person's session. */
+  readonly handleProviderSignOut: () => void;
+  /** Whether the session is ending. This page then signs in no one any more. */
   readonly isEnding: () => boolean;
-  /**
-   * The session ended in another tab or at the provider, and this page was loaded anew for that
-   * reason.
-   */
+  /** Whether this page was reloaded because the session ended in another tab or at the provider. */
   readonly hasEndedElsewhere: () => boolean;
 }
 
-/**
- * State of the history entry of a page that was loaded anew because the session ended elsewhere.
- */
+/** History state of a page that was reloaded because the session ended elsewhere. */
 const endedElsewhereMark = { signedOut: true } as const;
 const EndedElsewhereMark = z.object({ signedOut: z.literal(true) });
 
 export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   const { manager, window, tabs, exchange, publicHttp, lockListeners, dispatch, log } = deps;
-  const { location, history, sessionStorage: storage } = window;
+  const { location, history } = window;
+  const storage = pageStorage.session;
   const endedElsewhere = EndedElsewhereMark.safeParse(history.state).success;
   let isEnding = false;
 
   const clearAll = (): void => {
     exchange.clear();
     deps.clearCaches();
-    for (const key of storedParameterNames) storage.removeItem(key);
+    for (const key of linkStorageKeys) storage.removeItem(key);
   };
 
   /**
-   * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then
-   * wipes; what fails is done when a page starts.
+   * Marks what to wipe. The returned function locks, then wipes. The next page repeats a wipe that
+   * fails.
    */
-  const beginSweep = (kind: SessionEndKind) => {
-    const sweep = deps.sweeps.begin(kind, deps.getPerson());
+  const prepareLockAndWipe = (kind: SessionEndKind) => {
+    const sweep = deps.sweeps.prepare(kind, deps.getPerson());
     return async (): Promise<void> => {
       await lockListeners.run("sign_out");
       await withTimeout(sweep(), signOutStepLimitMs).catch((error: unknown) => {
@@ -81,9 +82,9 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
     };
   };
 
-  /** Removes everything that belongs to the person and loads the page anew. */
+  /** Removes all data of the person and reloads the page. */
   const clearAndReload = async (lockAndWipe: () => Promise<void>): Promise<void> => {
-    deps.stopRenewal();
+    deps.stopAccessTokenRenewal();
     await lockAndWipe();
     clearAll();
     await manager.removeUser();
@@ -92,31 +93,28 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   };
 
   /**
-   * The session ended in another tab or at the provider. The page that is loaded anew does not go
-   * to the provider by itself: it could be signed in again while the other tab has not ended the
-   * provider's session yet.
+   * Handles a session that ended in another tab or at the provider. The reloaded page does not
+   * redirect to the provider, because that could sign the person in again: the other tab may not
+   * have ended the provider's session yet.
    */
   const handleEndElsewhere = async (kind: SessionEndKind): Promise<void> => {
     if (isEnding) return;
     isEnding = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    await clearAndReload(beginSweep(kind));
+    await clearAndReload(prepareLockAndWipe(kind));
   };
 
-  manager.events.addUserSignedOut(() => {
-    void handleEndElsewhere("sign_out");
-  });
   tabs.onMessage((kind) => {
-    if (kind !== "lock") void handleEndElsewhere(kind);
+    if (kind === "sign_out" || kind === "forget") void handleEndElsewhere(kind);
   });
 
   const endSession = async (kind: SessionEndKind): Promise<void> => {
     if (isEnding) return;
     isEnding = true;
-    const lockAndWipe = beginSweep(kind);
-    tabs.broadcast(kind, deps.getPerson()); // once it is marked: it is finished though all tabs were closed now
+    const lockAndWipe = prepareLockAndWipe(kind);
+    tabs.broadcast(kind, deps.getPerson()); // after the mark, so that the sweep is not lost when all tabs close now
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    deps.stopRenewal();
+    deps.stopAccessTokenRenewal();
     if (!(await isFirstToSignOut(window.navigator.locks))) {
       await clearAndReload(lockAndWipe);
       return;
@@ -142,6 +140,10 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   };
 
   return {
+    handleProviderSignOut: () => {
+      // The provider ended its session after a time-out: no one signed out.
+      if (!deps.isSignInRequired()) void handleEndElsewhere("sign_out");
+    },
     isEnding: () => isEnding,
     hasEndedElsewhere: () => endedElsewhere,
     signOut: () => endSession("sign_out"),

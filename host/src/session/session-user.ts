@@ -1,7 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 import type { User } from "oidc-client-ts";
 
-import type { SessionUser } from "./machine.ts";
+import type { SessionUser } from "./session-state.ts";
 
 export function toSessionUser({ profile }: User): SessionUser {
   const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find(
@@ -16,9 +16,9 @@ export function toSessionUser({ profile }: User): SessionUser {
 }
 
 /**
- * The `auth_time` of the ID token, if the person signed in during the call, which took `seconds`.
- * It is compared with the ID token's `iat`: both are times of the provider's clock, so that a wrong
- * clock of this device does not matter.
+ * Returns `auth_time` of the ID token (seconds since 1970) if the person signed in during the last
+ * `seconds`. Compares it with the token's `iat`, by the provider's clock too, so that this device's
+ * clock does not matter.
  * @throws PortalError `login_required`
  */
 export function requireFreshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {

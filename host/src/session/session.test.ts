@@ -1,4 +1,4 @@
-import type { Deployment, DeviceAccount, HttpClient } from "@relicario/shared/contract";
+import { pageStorage, type Deployment, type DeviceAccount, type HttpClient } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -7,15 +7,17 @@ import { z } from "zod";
 import type { Person } from "../device/accounts.ts";
 import type { SweepKind } from "../device/sweeps.ts";
 import { authRetryKey } from "./sign-in-flow.ts";
+import type { SessionMonitorDeps } from "./session-monitor.ts";
 import { createSession } from "./session.ts";
 
-/** The sign-in client, without a provider: what tests drive and look at. */
+/** Fake of the sign-in client. Records its calls. */
 const mockClient = {
   getUser: () => Promise.resolve<unknown>(null),
   callback: () => Promise.resolve<unknown>(undefined),
   silent: () => Promise.resolve<unknown>(null),
   popup: () => Promise.resolve<unknown>(null),
   handlers: {} as Record<string, (value: unknown) => void>,
+  signOutAtProvider: (): void => undefined,
   calls: [] as [string, unknown][],
 };
 
@@ -32,7 +34,7 @@ jest.mock("oidc-client-ts", () => {
     }
     readonly events = {
       ...Object.fromEntries(
-        ["addUserLoaded", "addUserUnloaded", "addUserSignedOut"].map((name) => [
+        ["addUserLoaded", "addUserUnloaded"].map((name) => [
           name,
           (handler: (value: unknown) => void) => {
             mockClient.handlers[name] = handler;
@@ -65,11 +67,13 @@ jest.mock("oidc-client-ts", () => {
     };
     storeUser = () => Promise.resolve();
   }
-  function SessionMonitor() {
-    void recordCall("monitor");
-  }
-  return { ...jest.requireActual<object>("oidc-client-ts"), UserManager, SessionMonitor };
+  return { ...jest.requireActual<object>("oidc-client-ts"), UserManager };
 });
+jest.mock("./session-monitor.ts", () => ({
+  startSessionMonitor: ({ onSignedOut }: SessionMonitorDeps) => {
+    mockClient.signOutAtProvider = onSignedOut;
+  },
+}));
 
 const origin = "http://localhost:3000";
 const deployment = {
@@ -97,7 +101,7 @@ const albaPerson = { issuer: profile.iss, subject: "s-1" };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null, deploymentUnderTest: Deployment = deployment) {
-  const replaced: [unknown, string][] = [];
+  const replacedEntries: [unknown, string][] = [];
   const location = {
     href: `${origin}${address}`,
     origin,
@@ -107,7 +111,7 @@ function setUp(address = "/home", historyState: unknown = null, deploymentUnderT
   };
   const history = {
     state: historyState,
-    replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]),
+    replaceState: (state: unknown, _title: string, url: string) => void replacedEntries.push([state, url]),
   };
   const listeners: ((event: { data: unknown }) => void)[] = [];
   const pageshowListeners: ((event: { persisted: boolean }) => void)[] = [];
@@ -124,19 +128,19 @@ function setUp(address = "/home", historyState: unknown = null, deploymentUnderT
   };
   const clearCaches = jest.fn();
   const log = jest.fn();
-  const begunSweeps: SweepKind[] = [];
+  const preparedSweeps: SweepKind[] = [];
   const finishedSweeps: [SweepKind, Person | null][] = [];
-  const begin = (kind: SweepKind, person: Person | null) => {
-    begunSweeps.push(kind);
+  const prepare = (kind: SweepKind, person: Person | null) => {
+    preparedSweeps.push(kind);
     return () => Promise.resolve(void finishedSweeps.push([kind, person]));
   };
   const sweeps = {
-    begin,
+    prepare,
     finishMarked: () => Promise.resolve(),
     cancelMarked: jest.fn(),
     dropLinkSecret: jest.fn(() => Promise.resolve()),
   };
-  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) =>
+  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isSessionActive: () => boolean) =>
     Promise.resolve(),
   );
   const session = createSession({
@@ -153,22 +157,22 @@ function setUp(address = "/home", historyState: unknown = null, deploymentUnderT
   const restorePage = () => pageshowListeners.forEach((listener) => listener({ persisted: true }));
   return {
     session,
-    begun: begunSweeps,
-    swept: finishedSweeps,
+    preparedSweeps,
+    finishedSweeps,
     sweeps,
     requirePinnedUserId,
-    replaced,
+    replaced: replacedEntries,
     location,
     channel,
     clearCaches,
     log,
     locks,
-    comeBack: restorePage,
+    restorePage,
     sendFromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })),
   };
 }
 
-/** This tab remembers somebody, whose access token lives for 240 s more. */
+/** Stores a user whose access token lives for 240 s more. */
 function rememberUser(): void {
   mockClient.getUser = () => Promise.resolve(user);
 }
@@ -189,7 +193,7 @@ beforeEach(() => {
 });
 
 describe("createSession", () => {
-  it("is authenticated by a remembered user, and counts no errors then", async () => {
+  it("is authenticated by a stored user, and resets the error counter", async () => {
     rememberUser();
     sessionStorage.setItem(authRetryKey, "1");
     const { session } = setUp();
@@ -201,11 +205,11 @@ describe("createSession", () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ["nobody", () => Promise.resolve(null)],
-    ["a user that is expired", () => Promise.resolve({ ...user, expired: true })],
-    ["something that is no user", () => Promise.resolve({})],
-    ["something that cannot be read", () => Promise.reject(new SyntaxError("Unexpected token in 'access'"))],
-  ])("is unauthenticated when it remembers %s, and does not say what it is", async (_name, getUser) => {
+    ["no user", () => Promise.resolve(null)],
+    ["an expired user", () => Promise.resolve({ ...user, expired: true })],
+    ["a value of another shape", () => Promise.resolve({})],
+    ["an unreadable value", () => Promise.reject(new SyntaxError("Unexpected token in 'access'"))],
+  ])("is unauthenticated when storage has %s, which is not logged", async (_name, getUser) => {
     mockClient.getUser = getUser;
     const { session, log } = setUp();
     await session.start();
@@ -213,12 +217,25 @@ describe("createSession", () => {
     expect(JSON.stringify(log.mock.calls)).not.toContain("access");
   });
 
-  it("forgets at the start which sign-ins were begun long ago and never answered", () => {
+  it("fails with storage_refused where the browser refuses storage, and stays on the page", async () => {
+    jest.spyOn(pageStorage, "isSessionRefused").mockReturnValue(true);
+    const { session } = setUp();
+    await session.start();
+    for (let attempts = 0; attempts < 3; attempts++) {
+      await session.signIn("/home");
+      expect(session.getState()).toEqual({ status: "error", code: "storage_refused", user: null });
+    }
+    expect(findCalls("signinRedirect")).toEqual([]);
+    expect(findCalls("removeUser")).toEqual([]);
+    jest.restoreAllMocks();
+  });
+
+  it("clears stale sign-ins when it is created", () => {
     setUp();
     expect(findCalls("clearStaleState")).toHaveLength(1);
   });
 
-  it("signs in, exchanges tokens and calls where the deployment says, as the client that it names", async () => {
+  it("signs in, exchanges tokens and makes calls at the addresses in the deployment document", async () => {
     jest.useFakeTimers();
     try {
       const fetchedUrls: string[] = [];
@@ -237,7 +254,7 @@ describe("createSession", () => {
         identity,
         api: { base_url: "https://api.acme.example/v1", credentials: true },
       });
-      expect(findCalls("settings")).toHaveLength(2); // of the page, and of the window beside it
+      expect(findCalls("settings")).toHaveLength(2); // for the page, and for the popup
       for (const settings of findCalls("settings")) expect(settings).toMatchObject(identity);
       await session.start();
       await jest.advanceTimersByTimeAsync(100);
@@ -254,12 +271,7 @@ describe("createSession", () => {
     }
   });
 
-  it("looks after the provider's session from the start", () => {
-    setUp();
-    expect(Object.keys(mockClient.handlers)).toContain("addUserSignedOut");
-  });
-
-  it("stops, aloud and for good, when the service says that the person is another account than this device knows", async () => {
+  it("rejects a token for an account id other than the pinned one, without a retry", async () => {
     rememberUser();
     const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
     const iat = Math.floor(Date.now() / 1000);
@@ -295,15 +307,15 @@ describe("createSession", () => {
     expect(harness.sweeps.cancelMarked).not.toHaveBeenCalled();
     expect(harness.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
-    expect(onExchange).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
+    expect(onExchange).toHaveBeenCalledTimes(1); // a retry with the same access token cannot help
   });
 
-  describe("given a service that is down for all but tokens", () => {
+  describe("given a service that responds only to token calls", () => {
     afterEach(() => {
       jest.useRealTimers();
     });
 
-    /** Somebody who holds a session token. */
+    /** Starts a session that has a session token. */
     const startSignedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
@@ -333,14 +345,14 @@ describe("createSession", () => {
       const { session } = setUp();
       await session.start();
       while (session.exchange.getState().status !== "ready") await jest.advanceTimersByTimeAsync(10);
-      return { session, others: onOtherCall, token };
+      return { session, onOtherCall, token };
     };
 
-    it("ends the product's session with the token that it held, and asks the provider to revoke the access token, as somebody signs out", async () => {
-      const { session, others, token } = await startSignedIn();
+    it("ends the product session at sign-out, and asks the provider to revoke the access token", async () => {
+      const { session, onOtherCall, token } = await startSignedIn();
       await session.signOut();
-      expect(others).toHaveBeenCalledTimes(1);
-      const [address, init] = others.mock.lastCall ?? [];
+      expect(onOtherCall).toHaveBeenCalledTimes(1);
+      const [address, init] = onOtherCall.mock.lastCall ?? [];
       expect([init?.method, address]).toEqual(["DELETE", `${origin}/api/auth/token`]);
       expect(new Headers(init?.headers).get("authorization")).toBe(`Bearer ${token}`);
       expect(findCalls("revokeTokens")).toEqual([["access_token"]]);
@@ -348,24 +360,27 @@ describe("createSession", () => {
       expect(sessionStorage.getItem("sessionToken")).toBeNull();
     });
 
-    it("makes each call once, and repeats reads only for who has no query cache", async () => {
-      const { session, others } = await startSignedIn();
+    it("retries failed reads only in the clients for callers without a query cache", async () => {
+      const { session, onOtherCall } = await startSignedIn();
       const countCalls = async (http: HttpClient) => {
-        others.mockClear();
+        onOtherCall.mockClear();
         const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({
           code: "service_unavailable",
         });
         await jest.advanceTimersByTimeAsync(10_000);
         await outcome;
-        return others.mock.calls.length;
+        return onOtherCall.mock.calls.length;
       };
       expect([await countCalls(session.http), await countCalls(session.publicHttp)]).toEqual([1, 1]);
-      expect([await countCalls(session.retrying.http), await countCalls(session.retrying.publicHttp)]).toEqual([4, 4]);
+      expect([
+        await countCalls(session.retryingClients.http),
+        await countCalls(session.retryingClients.publicHttp),
+      ]).toEqual([4, 4]);
       session.exchange.clear();
     });
   });
 
-  it("takes the provider's answer, cleans the address and goes back to where the person was", async () => {
+  it("handles the provider's response, cleans the address and returns to the previous page", async () => {
     mockClient.callback = () => {
       mockClient.handlers["addUserLoaded"]?.(user);
       return Promise.resolve(user);
@@ -378,7 +393,7 @@ describe("createSession", () => {
     session.exchange.clear();
   });
 
-  it("counts no errors any more once somebody has signed in", async () => {
+  it("resets the error counter after a sign-in", async () => {
     sessionStorage.setItem(authRetryKey, "1");
     mockClient.callback = () => {
       mockClient.handlers["addUserLoaded"]?.(user);
@@ -390,47 +405,32 @@ describe("createSession", () => {
     session.exchange.clear();
   });
 
-  it("knows ahead which path will be shown: of the address, or of the sign-in that has just been answered", async () => {
+  it("expects the path in the address, or the return path of a sign-in in progress", async () => {
     expect(setUp("/secrets?tag=a").session.getExpectedPath()).toBe("/secrets");
     expect(setUp("/?code=c&state=s1").session.getExpectedPath()).toBe("/home");
     await setUp().session.signIn("/edit-secret/1?x=1#y");
-    const returned = setUp("/?code=c&state=s1");
-    expect(returned.session.getExpectedPath()).toBe("/edit-secret/1");
-    await returned.session.start();
+    const returnedPage = setUp("/?code=c&state=s1");
+    expect(returnedPage.session.getExpectedPath()).toBe("/edit-secret/1");
+    await returnedPage.session.start();
     expect(setUp("/#error=x&state=s1").session.getExpectedPath()).toBe("/home");
   });
 
-  it("watches the provider's session from one check's time after it began", async () => {
-    jest.useFakeTimers();
-    try {
-      rememberUser();
-      const { session } = setUp();
-      await session.start();
-      jest.advanceTimersByTime(1_999);
-      expect(findCalls("monitor")).toHaveLength(0);
-      jest.advanceTimersByTime(1);
-      expect(findCalls("monitor")).toHaveLength(1);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
-
-  it("says what the provider refused, with a clean address; the second time it starts bare without a user", async () => {
+  it("reports the provider's first error on a clean address, and reloads without a user after the second", async () => {
     mockClient.callback = () => Promise.reject(new ErrorResponse({ error: "consent_required" }));
-    const first = setUp("/?error=consent_required&state=s");
-    await first.session.start();
-    expect(first.session.getState()).toMatchObject({ status: "error", code: "consent_required" });
-    expect(first.replaced).toEqual([[null, "/"]]);
+    const firstPage = setUp("/?error=consent_required&state=s");
+    await firstPage.session.start();
+    expect(firstPage.session.getState()).toMatchObject({ status: "error", code: "consent_required" });
+    expect(firstPage.replaced).toEqual([[null, "/"]]);
 
-    const second = setUp("/?error=consent_required&state=s#x");
-    await second.session.start();
+    const secondPage = setUp("/?error=consent_required&state=s#x");
+    await secondPage.session.start();
     await flush();
     expect(findCalls("removeUser")).toHaveLength(1);
-    expect(second.location.replace).toHaveBeenCalledWith("/");
+    expect(secondPage.location.replace).toHaveBeenCalledWith("/");
     expect(sessionStorage.getItem(authRetryKey)).toBe("0");
   });
 
-  it("signs in at the provider, in the person's language, and comes back", async () => {
+  it("redirects to the provider in the person's language, with the path to return to", async () => {
     const { session } = setUp();
     await session.start();
     await session.signIn("/add-secret");
@@ -440,9 +440,9 @@ describe("createSession", () => {
     expect(findCalls("signinRedirect")).toHaveLength(1);
   });
 
-  it("signs out: keys away, tokens revoked, caches cleared, other tabs told, provider's session ended", async () => {
+  it("signs out: releases keys, revokes tokens, clears caches, notifies other tabs, ends the provider's session", async () => {
     rememberUser();
-    const { session, clearCaches, channel, swept } = setUp();
+    const { session, clearCaches, channel, finishedSweeps } = setUp();
     await session.start();
     const reasons: string[] = [];
     session.onLock((reason) => void reasons.push(reason));
@@ -451,7 +451,7 @@ describe("createSession", () => {
     expect(findCalls("revokeTokens")).toEqual([["access_token"]]);
     expect(clearCaches).toHaveBeenCalledTimes(1);
     expect(channel.postMessage).toHaveBeenCalledWith({ what: "sign_out", person: albaPerson });
-    expect(swept).toEqual([["sign_out", alba]]);
+    expect(finishedSweeps).toEqual([["sign_out", alba]]);
     expect(findCalls("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
     expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
   });
@@ -463,13 +463,13 @@ describe("createSession", () => {
       (harness: ReturnType<typeof setUp>) => harness.sendFromOtherTab({ what: "sign_out", person: albaPerson }),
     ],
     [
-      "another tab that has this device forgotten",
+      "forgetting this device in another tab",
       "forget",
       (harness: ReturnType<typeof setUp>) => harness.sendFromOtherTab({ what: "forget", person: albaPerson }),
     ],
-    ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
+    ["a sign-out at the provider", "sign_out", () => mockClient.signOutAtProvider()],
   ] as const)(
-    "leaves nothing on page and device after %s, and does not sign in again by itself",
+    "removes the data on page and device after %s, and does not sign in again automatically",
     async (_name, kind, signOutElsewhere) => {
       rememberUser();
       const harness = setUp();
@@ -477,20 +477,20 @@ describe("createSession", () => {
       signOutElsewhere(harness);
       await flush();
       expect(harness.clearCaches).toHaveBeenCalledTimes(1);
-      expect(harness.swept).toEqual([[kind, alba]]);
+      expect(harness.finishedSweeps).toEqual([[kind, alba]]);
       expect(findCalls("removeUser")).toHaveLength(1);
       expect(harness.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
       expect(harness.location.reload).toHaveBeenCalledTimes(1);
 
-      const next = setUp("/", { signedOut: true });
-      await next.session.start();
-      expect(next.session.hasEndedElsewhere()).toBe(true);
-      expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+      const reloadedPage = setUp("/", { signedOut: true });
+      await reloadedPage.session.start();
+      expect(reloadedPage.session.hasEndedElsewhere()).toBe(true);
+      expect(reloadedPage.session.getState()).toEqual({ status: "unauthenticated" });
     },
   );
 
   it.each(["sign_out", "forget"] as const)(
-    "is left alone when another person ends a session beside in another tab (%s)",
+    "ignores another person's session that ends in another tab (%s)",
     async (what) => {
       rememberUser();
       const harness = setUp();
@@ -499,7 +499,7 @@ describe("createSession", () => {
       harness.sendFromOtherTab({ what, person: { ...albaPerson, subject: "s-2" } });
       harness.sendFromOtherTab({ what, person: { ...albaPerson, issuer: "https://another.example" } });
       await flush();
-      expect(harness.swept).toEqual([]);
+      expect(harness.finishedSweeps).toEqual([]);
       expect(harness.session.getState()).toEqual({ status: "authenticated", user: alba });
       expect(sessionStorage.getItem("recoverId")).toBe("x");
       expect(harness.location.reload).not.toHaveBeenCalled();
@@ -507,65 +507,62 @@ describe("createSession", () => {
     },
   );
 
-  it("keeps what its link named, and its place, when another tab signs out and nobody is signed in here", async () => {
+  it("keeps the page and a link's parameters when another tab signs out and no one is signed in", async () => {
     const harness = setUp("/p-shared/abc");
     await harness.session.start();
     sessionStorage.setItem("recoverId", "x");
     harness.sendFromOtherTab({ what: "sign_out", person: albaPerson });
     await flush();
-    expect(harness.begun).toEqual([]);
+    expect(harness.preparedSweeps).toEqual([]);
     expect(sessionStorage.getItem("recoverId")).toBe("x");
     expect(harness.replaced).toEqual([]);
     expect(harness.location.reload).not.toHaveBeenCalled();
   });
 
-  it("is ended by another tab though it was still finding out who is signed in", async () => {
+  it("is ended by another tab even while it restores its user", async () => {
     rememberUser();
     const harness = setUp();
     harness.sendFromOtherTab({ what: "sign_out", person: albaPerson });
     await harness.session.start();
     await flush();
-    expect(harness.swept).toEqual([["sign_out", alba]]);
+    expect(harness.finishedSweeps).toEqual([["sign_out", alba]]);
     expect(harness.location.reload).toHaveBeenCalledTimes(1);
   });
 
   it.each([
     ["the same person", albaPerson, 1],
     ["another person", { ...albaPerson, subject: "s-2" }, 0],
-  ])(
-    "drops what a link carried when %s locks in another tab, with or without a vault here",
-    async (_who, person, times) => {
-      rememberUser();
-      const harness = setUp();
-      await harness.session.start();
-      harness.sendFromOtherTab({ what: "lock", person });
-      await flush();
-      expect(harness.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
-      expect(harness.session.getState().status).toBe("authenticated");
-      expect(harness.channel.postMessage).not.toHaveBeenCalled();
-      harness.session.exchange.clear();
-    },
-  );
-
-  it("tells the other tabs of a lock", async () => {
+  ])("deletes the link secret only when the same person locks in another tab (%s)", async (_who, person, times) => {
     rememberUser();
-    const { session, channel, swept } = setUp();
+    const harness = setUp();
+    await harness.session.start();
+    harness.sendFromOtherTab({ what: "lock", person });
+    await flush();
+    expect(harness.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
+    expect(harness.session.getState().status).toBe("authenticated");
+    expect(harness.channel.postMessage).not.toHaveBeenCalled();
+    harness.session.exchange.clear();
+  });
+
+  it("notifies the other tabs of a lock", async () => {
+    rememberUser();
+    const { session, channel, finishedSweeps } = setUp();
     await session.start();
     await session.lock();
     expect(channel.postMessage).toHaveBeenCalledWith({ what: "lock", person: albaPerson });
-    expect(swept).toEqual([["lock", null]]);
+    expect(finishedSweeps).toEqual([["lock", null]]);
     session.exchange.clear();
   });
 
   it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: albaPerson }])(
-    "takes no notice of %j from another tab",
+    "ignores %j from another tab",
     async (data) => {
       rememberUser();
       const harness = setUp();
       await harness.session.start();
       harness.sendFromOtherTab(data);
       await flush();
-      expect(harness.begun).toEqual([]);
+      expect(harness.preparedSweeps).toEqual([]);
       harness.session.exchange.clear();
     },
   );
@@ -577,7 +574,7 @@ describe("createSession", () => {
       profile: { ...profile, iat: 1_000, auth_time: authTime },
     });
 
-    it("gives the ID token's auth_time, and exchanges the newer access token", async () => {
+    it("returns the ID token's auth_time, and exchanges the new access token", async () => {
       rememberUser();
       const sentBodies: unknown[] = [];
       globalThis.fetch = jest.fn((_input, init) => {
@@ -589,18 +586,18 @@ describe("createSession", () => {
       const { session } = setUp();
       await session.start();
       mockClient.popup = () => Promise.resolve(createFreshUser(999));
-      const signedInAgain = session.signInAgain();
+      const signingInAgain = session.signInAgain();
       expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
-      await expect(signedInAgain).resolves.toEqual({ authTime: 999 });
+      await expect(signingInAgain).resolves.toEqual({ authTime: 999 });
       expect(session.getState()).toEqual({ status: "authenticated", user: { ...alba, authTime: 999 } });
       expect(sentBodies.at(-1)).toBe(JSON.stringify({ token: "newer" }));
       session.exchange.clear();
     });
 
     it.each([
-      ["is from before the call", 990],
+      ["is earlier than the call", 990],
       ["is missing", undefined],
-    ])("is login_required when auth_time %s", async (_name, authTime) => {
+    ])("rejects with login_required when auth_time %s", async (_name, authTime) => {
       rememberUser();
       mockClient.popup = () => Promise.resolve(createFreshUser(authTime));
       const { session } = setUp();
@@ -610,7 +607,7 @@ describe("createSession", () => {
     });
   });
 
-  it("goes nowhere, and leaves nothing, when another tab signs out at the same moment", async () => {
+  it("clears all data without a redirect when another tab signs out at the same time", async () => {
     rememberUser();
     const { session, locks, location, clearCaches } = setUp();
     locks.request.mockImplementation((_name, _options, work) => Promise.resolve(work(null)));
@@ -624,28 +621,28 @@ describe("createSession", () => {
     expect(location.reload).toHaveBeenCalledTimes(1);
   });
 
-  it("has this device forgotten in every tab, and signs out", async () => {
+  it("forgets this device in every tab, and signs out", async () => {
     rememberUser();
-    const { session, channel, swept } = setUp();
+    const { session, channel, finishedSweeps } = setUp();
     await session.start();
     await session.forgetDevice();
     expect(channel.postMessage).toHaveBeenCalledWith({ what: "forget", person: albaPerson });
-    expect(swept).toEqual([["forget", alba]]);
+    expect(finishedSweeps).toEqual([["forget", alba]]);
     expect(findCalls("signoutRedirect")).toHaveLength(1);
   });
 
-  it("marks what it is to lose before it tells the other tabs", async () => {
+  it("marks the sweep before it notifies the other tabs", async () => {
     rememberUser();
-    const { session, channel, begun } = setUp();
+    const { session, channel, preparedSweeps } = setUp();
     await session.start();
     channel.postMessage.mockImplementation(() => {
-      expect(begun).toEqual(["sign_out"]);
+      expect(preparedSweeps).toEqual(["sign_out"]);
     });
     await session.signOut();
     expect(channel.postMessage).toHaveBeenCalledTimes(1);
   });
 
-  describe("given an exchange that the service answers late", () => {
+  describe("given a late response to the exchange", () => {
     const sub = "01890a5d-ac96-7000-8000-000000000002";
 
     const startExchanging = async () => {
@@ -666,9 +663,9 @@ describe("createSession", () => {
       const certs = {
         keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }],
       };
-      let answer: () => void = () => undefined;
+      let sendResponse: () => void = () => undefined;
       const lateResponse = new Promise<Response>((resolve) => {
-        answer = () => {
+        sendResponse = () => {
           resolve(Response.json({ token }));
         };
       });
@@ -682,35 +679,35 @@ describe("createSession", () => {
       const harness = setUp();
       await harness.session.start();
       while (onExchange.mock.calls.length === 0) await flush();
-      return { ...harness, answer };
+      return { ...harness, sendResponse };
     };
 
-    it("remembers no account id for somebody who has begun to sign out", async () => {
-      const { session, swept, requirePinnedUserId, sweeps, answer } = await startExchanging();
+    it("pins no account id once a sign-out has begun", async () => {
+      const { session, finishedSweeps, requirePinnedUserId, sweeps, sendResponse } = await startExchanging();
       const signingOut = session.signOut();
-      while (swept.length === 0) await flush();
-      answer();
+      while (finishedSweeps.length === 0) await flush();
+      sendResponse();
       await signingOut;
-      for (let round = 0; round < 20; round++) await flush(); // its token is verified meanwhile
+      for (let round = 0; round < 20; round++) await flush(); // its token would be verified meanwhile
       expect(requirePinnedUserId).not.toHaveBeenCalled();
       expect(sweeps.cancelMarked).not.toHaveBeenCalled();
     });
 
-    it("admits who stays, and a sweep of theirs that did not end is over", async () => {
-      const { session, requirePinnedUserId, sweeps, answer } = await startExchanging();
-      answer();
+    it("pins the account id while signed in, and cancels the person's unfinished sweeps", async () => {
+      const { session, requirePinnedUserId, sweeps, sendResponse } = await startExchanging();
+      sendResponse();
       await session.exchange.getToken();
-      const [[, pinned, isStaying] = []] = requirePinnedUserId.mock.calls;
-      expect(pinned).toBe(sub);
+      const [[, pinnedUserId, isSessionActive] = []] = requirePinnedUserId.mock.calls;
+      expect(pinnedUserId).toBe(sub);
       expect(sweeps.cancelMarked).toHaveBeenCalledWith(alba);
-      expect(isStaying?.()).toBe(true);
+      expect(isSessionActive?.()).toBe(true);
       const signingOut = session.signOut();
-      expect(isStaying?.()).toBe(false);
+      expect(isSessionActive?.()).toBe(false);
       await signingOut;
     });
   });
 
-  it("signs out once, however often it is asked", async () => {
+  it("signs out once, however often it is called", async () => {
     rememberUser();
     const { session } = setUp();
     await session.start();
@@ -718,20 +715,19 @@ describe("createSession", () => {
     expect(findCalls("signoutRedirect")).toHaveLength(1);
   });
 
-  it("starts anew when the browser brings back a page that was on its way to the provider", async () => {
-    const { session, comeBack, location } = setUp();
+  it("reloads a page restored from the back/forward cache while it left for the provider", async () => {
+    const { session, restorePage, location } = setUp();
     await session.start();
-    comeBack();
+    restorePage();
     expect(location.reload).not.toHaveBeenCalled();
     await session.signIn("/home");
-    comeBack();
+    restorePage();
     expect(location.reload).toHaveBeenCalledTimes(1);
   });
 
   describe("silent renewal", () => {
     /**
-     * A person who is signed in, and what a renewal that begins 60 s before the end comes back
-     * with.
+     * Signs in and advances to the renewal, 60 s before the token expires, which has this outcome.
      */
     const startWithRenewal = async (outcome: () => Promise<unknown>) => {
       jest.useFakeTimers();
@@ -749,12 +745,12 @@ describe("createSession", () => {
       jest.useRealTimers();
     });
 
-    it("begins 60 s before the access token expires, and goes on with the newer one", async () => {
-      const newer = { ...user, access_token: "newer", expires_in: 300 };
+    it("starts 60 s before the access token expires, and continues with the new one", async () => {
+      const renewedUser = { ...user, access_token: "newer", expires_in: 300 };
       const { session } = await startWithRenewal(() => {
         expect(session.getState()).toMatchObject({ status: "loading", navigator: "renewal", user: alba });
-        mockClient.handlers["addUserLoaded"]?.(newer);
-        return Promise.resolve(newer);
+        mockClient.handlers["addUserLoaded"]?.(renewedUser);
+        return Promise.resolve(renewedUser);
       });
       expect(session.getState()).toEqual({ status: "authenticated", user: alba });
       await jest.advanceTimersByTimeAsync(240_000);
@@ -762,7 +758,7 @@ describe("createSession", () => {
       session.exchange.clear();
     });
 
-    it("asks to sign in again when it is refused, and keeps who was signed in", async () => {
+    it("asks to sign in again when it is refused, and keeps the user", async () => {
       const { session, log } = await startWithRenewal(() =>
         Promise.reject(new ErrorResponse({ error: "login_required" })),
       );
@@ -771,7 +767,36 @@ describe("createSession", () => {
       session.exchange.clear();
     });
 
-    it("takes no screen away while the provider is out of reach, and tries again after 5 s", async () => {
+    it("keeps the page when the provider ended its session after a time-out, which a renewal noticed", async () => {
+      const { session, clearCaches, location } = await startWithRenewal(() =>
+        Promise.reject(new ErrorResponse({ error: "login_required" })),
+      );
+      mockClient.signOutAtProvider(); // the provider's frame notices it too
+      await jest.advanceTimersByTimeAsync(0);
+      expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
+      expect(clearCaches).not.toHaveBeenCalled();
+      expect(location.reload).not.toHaveBeenCalled();
+      session.exchange.clear();
+    });
+
+    it("tells the other tabs, which keep their pages too", async () => {
+      const { session, channel, sendFromOtherTab, clearCaches, location } = await startWithRenewal(() =>
+        Promise.reject(new ErrorResponse({ error: "login_required" })),
+      );
+      const message = { what: "sign_in_required", person: albaPerson };
+      expect(channel.postMessage).toHaveBeenCalledWith(message);
+      mockClient.handlers["addUserLoaded"]?.(user); // signed in again
+      expect(session.getState().status).toBe("authenticated");
+      sendFromOtherTab(message);
+      await jest.advanceTimersByTimeAsync(0);
+      mockClient.signOutAtProvider();
+      await jest.advanceTimersByTimeAsync(0);
+      expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
+      expect([clearCaches.mock.calls.length, location.reload.mock.calls.length]).toEqual([0, 0]);
+      session.exchange.clear();
+    });
+
+    it("keeps the screen while the provider is unreachable, and tries again after 5 s", async () => {
       const { session, log } = await startWithRenewal(() => Promise.reject(new TypeError("Failed to fetch")));
       expect(session.getState().status).toBe("authenticated");
       expect(log).toHaveBeenCalledWith("silent_renewal", "login_failed");
@@ -780,7 +805,7 @@ describe("createSession", () => {
       session.exchange.clear();
     });
 
-    it("tries again 5 s after its frame timed out, and says nothing", async () => {
+    it("tries again 5 s after its frame timed out, without a log entry", async () => {
       const { session, log } = await startWithRenewal(() =>
         Promise.reject(new ErrorTimeout("IFrame timed out without a response")),
       );

@@ -1,10 +1,11 @@
-import type {
-  Deployment,
-  DeviceAccount,
-  HttpClient,
-  Language,
-  LockReason,
-  PortalForServices,
+import {
+  pageStorage,
+  type Deployment,
+  type DeviceAccount,
+  type HttpClient,
+  type Language,
+  type LockReason,
+  type PortalServiceMembers,
 } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createStore, type StoreApi } from "zustand/vanilla";
@@ -14,39 +15,40 @@ import { createLockListeners } from "./lock-listeners.ts";
 import {
   initialSessionState,
   isSettled,
-  nextSession,
+  reduceSessionState,
+  getErrorCode,
   getUser,
   type SessionEvent,
   type SessionState,
-} from "./machine.ts";
-import { createSignInSettings, signInTimes } from "./oidc-settings.ts";
+} from "./session-state.ts";
+import { createSignInSettings } from "./oidc-settings.ts";
 import { createSessionEnd } from "./session-end.ts";
-import { createSessionHttpClients } from "./session-http.ts";
+import { createSessionHttpClients } from "./session-http-clients.ts";
 import { requireFreshAuthTime, toSessionUser } from "./session-user.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { isTransientSignInError, toSignInError } from "./sign-in-errors.ts";
-import { createSignInFlow, resetAuthErrors } from "./sign-in-flow.ts";
-import { createSilentRenewal } from "./silent-renewal.ts";
+import { createSignInFlow, resetAuthErrors, type SignInOptions } from "./sign-in-flow.ts";
+import { createAccessTokenRenewal } from "./access-token-renewal.ts";
+import { startSessionMonitor } from "./session-monitor.ts";
 import { createTabs } from "./tabs.ts";
 import type { TokenExchange } from "./token-exchange.ts";
 
 export interface SessionDeps {
   readonly deployment: Deployment;
-  /** The page. */
   readonly window: Window;
   readonly getLanguage: () => Language;
-  /** Clears the query cache and everything else that holds data of the person. */
+  /** Clears the query cache and everything else that holds the person's data. */
   readonly clearCaches: () => void;
-  /** A vendor that a link named is unknown to the service and was ignored. */
+  /** Called when the service does not know the vendor that a link named; it was dropped. */
   readonly onVendorIgnored: () => void;
   readonly log: (step: string, error: unknown) => void;
-  /** The other tabs of this origin; null where the browser has no such channel. */
+  /** The other tabs of this origin; null when the browser has no broadcast channels. */
   readonly channel: BroadcastChannel | null;
-  /** What this device keeps. */
+  /** Wipes what this device stores of the person. */
   readonly sweeps: Sweeps;
   /**
-   * @throws PortalError `account_changed` when this device knows the person by another account id;
-   *   `cancelled` unless they stay.
+   * @throws PortalError `account_changed` when this device has pinned another account id for the
+   *   person, `cancelled` when the session is not active
    */
   readonly requirePinnedUserId: (
     account: DeviceAccount,
@@ -55,49 +57,41 @@ export interface SessionDeps {
   ) => Promise<void>;
 }
 
-/** Sign-in as the rest of the host sees it. */
 export interface Session {
   readonly getState: () => SessionState;
   readonly subscribe: (listener: () => void) => () => void;
   /**
-   * Handles the provider's answer in the address, or restores the remembered user. Resolves when
-   * the state is settled.
+   * Handles the provider's response in the URL, or restores the stored user. Resolves when the
+   * state is settled.
    */
   readonly start: () => Promise<void>;
-  /**
-   * The path that will probably be shown after `start`, so that its code can be fetched meanwhile.
-   */
+  /** The path that will probably be shown after `start`, to fetch its code early. */
   readonly getExpectedPath: () => string;
-  /** Goes to the provider, which sends the browser back to this path. */
-  readonly signIn: (returnTo: string) => Promise<void>;
-  /**
-   * The contract's `signInAgain`: the same person, in a window beside the page. The session token
-   * is renewed with it.
-   */
-  readonly signInAgain: PortalForServices["signInAgain"];
+  /** Redirects to the provider, which returns to this path. */
+  readonly signIn: (returnTo: string, options?: SignInOptions) => Promise<void>;
+  /** Signs the same person in again, in a popup, and renews the session token. */
+  readonly signInAgain: PortalServiceMembers["signInAgain"];
+  readonly openSignIn: PortalServiceMembers["openSignIn"];
   readonly signOut: () => Promise<void>;
-  /** Signs out, and removes this person's account from this device, in every tab. */
+  /** Signs out, and wipes this person's account from this device, in every tab. */
   readonly forgetDevice: () => Promise<void>;
-  /**
-   * The session ended in another tab or at the provider, and this page was loaded anew for that
-   * reason.
-   */
+  /** Whether this page was reloaded because the session ended in another tab or at the provider. */
   readonly hasEndedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
   /**
-   * Calls with the session token to any path of the service. Each is made once: the query cache
-   * repeats failed queries.
+   * Calls any path of the service with the session token. Does not retry, because the query cache
+   * retries.
    */
   readonly http: HttpClient;
-  /** Calls without a token, each made once. */
+  /** Without a token. Does not retry. */
   readonly publicHttp: HttpClient;
   /**
-   * The same two for callers without a query cache, such as the vault's worker: failed reads are
-   * repeated.
+   * Two clients like `http` and `publicHttp` for callers without a query cache, such as the vault's
+   * worker. They retry failed reads.
    */
-  readonly retrying: { readonly http: HttpClient; readonly publicHttp: HttpClient };
+  readonly retryingClients: { readonly http: HttpClient; readonly publicHttp: HttpClient };
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
-  /** Makes every listener of `onLock` forget keys and plaintext. */
+  /** Makes every listener of `onLock` wipe keys and plaintext. */
   readonly lock: () => Promise<void>;
 }
 
@@ -112,13 +106,14 @@ export function createSession({
   sweeps,
   requirePinnedUserId,
 }: SessionDeps): Session {
-  const { sessionStorage: storage, location } = window;
+  const { location } = window;
+  const storage = pageStorage.session;
   const store = createStore(() => initialSessionState);
   const dispatch = (event: SessionEvent) => {
-    store.setState(nextSession(store.getState(), event), true);
+    store.setState(reduceSessionState(store.getState(), event), true);
   };
 
-  const { manager, monitorSession, renew, signInAgain } = createSignInClient(
+  const { manager, signInSilently, signInAgain, openSignIn } = createSignInClient(
     createSignInSettings(deployment.identity, location.origin, storage),
     {
       onStart: (navigator) => {
@@ -129,10 +124,10 @@ export function createSession({
       },
     },
   );
-  const { exchange, http, publicHttp, retrying } = createSessionHttpClients({
+  const { exchange, http, publicHttp, retryingClients } = createSessionHttpClients({
     deployment,
     storage,
-    renew,
+    signInSilently,
     onVendorIgnored,
     checkAccount: async ({ vid: vendorId, sub }) => {
       const user = getUser(store.getState());
@@ -147,16 +142,19 @@ export function createSession({
     },
     log,
   });
-  const renewal = createSilentRenewal({
-    renew,
+  const accessTokenRenewal = createAccessTokenRenewal({
+    renew: signInSilently,
     isTimeout: (error) => isPortalError(toSignInError(error), "timed_out"),
     isTransient: isTransientSignInError,
     onError: (error) => {
       const { code } = toSignInError(error);
       log("silent_renewal", code);
-      // A provider that is away for a moment changes nothing on the screen: the session token still
-      // holds, and this is repeated.
-      if (!isTransientSignInError(error)) dispatch({ type: "failed", code });
+      // While the provider is briefly unreachable the screen stays as it is: the session token is
+      // still valid, and the renewal is retried.
+      if (isTransientSignInError(error)) return;
+      dispatch({ type: "failed", code });
+      // Otherwise the session monitors of the other tabs would take it for a sign-out.
+      tabs.broadcast("sign_in_required", getPerson());
     },
     now: Date.now,
   });
@@ -167,9 +165,10 @@ export function createSession({
     return getPerson();
   });
   tabs.onMessage((kind) => {
-    if (kind !== "lock") return; // the vault of this tab hears of it by itself; what a link carried is the host's
+    if (kind === "sign_in_required") dispatch({ type: "failed", code: "login_required" });
+    if (kind !== "lock") return; // the vault of this tab has its own channel; the link secret is the host's
     sweeps.dropLinkSecret().catch((error: unknown) => {
-      log("fragment", error); // it goes after ten minutes
+      log("fragment", error); // it expires after ten minutes
     });
   });
   const sessionEnd = createSessionEnd({
@@ -180,9 +179,10 @@ export function createSession({
     publicHttp,
     lockListeners,
     sweeps,
+    isSignInRequired: () => getErrorCode(store.getState()) !== null,
     getPerson,
     dispatch,
-    stopRenewal: renewal.stop,
+    stopAccessTokenRenewal: accessTokenRenewal.stop,
     clearCaches,
     getLanguage,
     log,
@@ -194,8 +194,8 @@ export function createSession({
     dispatch,
     getLanguage,
     onUserRestored: (user) => {
-      exchange.start(user.access_token);
-      renewal.watch(user, "restored");
+      exchange.setAccessToken(user.access_token);
+      accessTokenRenewal.schedule(user, "restored");
     },
     isEnding: sessionEnd.isEnding,
     log,
@@ -205,8 +205,8 @@ export function createSession({
     if (sessionEnd.isEnding()) return;
     resetAuthErrors(storage);
     dispatch({ type: "user_loaded", user: toSessionUser(user) });
-    exchange.start(user.access_token);
-    renewal.watch(user, "new");
+    exchange.setAccessToken(user.access_token);
+    accessTokenRenewal.schedule(user, "new");
   });
   manager.events.addUserUnloaded(() => {
     dispatch({ type: "user_unloaded" });
@@ -214,8 +214,8 @@ export function createSession({
   manager.clearStaleState().catch((error: unknown) => {
     log("stale_state", error);
   });
-  // The browser may restore the page from its back/forward cache as it was when it left for the
-  // provider: loading for ever.
+  // A page restored from the back/forward cache would stay in the state in which it left for the
+  // provider: loading forever.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted && store.getState().status === "loading") location.reload();
   });
@@ -225,8 +225,12 @@ export function createSession({
     subscribe: store.subscribe,
     start: async () => {
       await signInFlow.start();
-      // it loads a frame from the provider: the first screen comes first
-      setTimeout(monitorSession, signInTimes.sessionCheck * 1000);
+      startSessionMonitor({
+        manager,
+        clientId: deployment.identity.client_id,
+        onSignedOut: sessionEnd.handleProviderSignOut,
+        log,
+      });
     },
     getExpectedPath: signInFlow.getExpectedPath,
     signIn: signInFlow.signIn,
@@ -236,33 +240,34 @@ export function createSession({
         const user = await signInAgain(getLanguage());
         const authTime = requireFreshAuthTime(user, (performance.now() - startedAt) / 1000);
         await exchange.renew("after").catch((error: unknown) => {
-          log("exchange", error); // the state of the exchange has the error too, and the next call tries again
+          log("exchange", error); // the exchange's state has the error too, and the next call tries again
         });
         return { authTime };
       } catch (error) {
         throw toSignInError(error);
       }
     },
+    openSignIn: (address) => openSignIn(address, getLanguage(), deployment.vault_origin),
     signOut: sessionEnd.signOut,
     forgetDevice: sessionEnd.forgetDevice,
     hasEndedElsewhere: sessionEnd.hasEndedElsewhere,
     exchange,
     http,
     publicHttp,
-    retrying,
+    retryingClients,
     onLock: lockListeners.add,
     lock: async () => {
-      const sweep = sweeps.begin("lock", null);
+      const sweep = sweeps.prepare("lock", null);
       tabs.broadcast("lock", getPerson());
       await lockListeners.run("lock");
       await sweep().catch((error: unknown) => {
-        log("sweep", error); // it is marked: a page that starts tries again
+        log("sweep", error); // it is marked: the next page tries again
       });
     },
   });
 }
 
-/** Resolves once the page knows whether somebody is signed in. */
+/** Resolves once the page knows who is signed in. */
 function waitUntilSettled(store: StoreApi<SessionState>): Promise<void> {
   return new Promise((resolve) => {
     if (isSettled(store.getState())) {

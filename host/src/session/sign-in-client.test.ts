@@ -25,19 +25,23 @@ const createIdToken = (claims: object) =>
     "x",
   ].join(".");
 
-/** The window that a browser opens; null where it opens none. */
+/** Fakes the popup that a browser opens. */
 interface FakeWindow {
   closed: boolean;
+  opener: Window | null;
   readonly location: { replace: jest.Mock<void, [string]> };
   readonly focus: () => void;
+  readonly postMessage: () => void;
   readonly close: () => void;
 }
 
 function createFakeWindow(): FakeWindow {
   const popup: FakeWindow = {
     closed: false,
+    opener: window,
     location: { replace: jest.fn() },
     focus: () => undefined,
+    postMessage: () => undefined,
     close: () => {
       popup.closed = true;
     },
@@ -46,12 +50,13 @@ function createFakeWindow(): FakeWindow {
 }
 
 /**
- * The real library, with a signed-in person, in front of a provider that redeems any code for this
+ * Sets up the real library with a signed-in person, and a provider that exchanges any code for this
  * ID token.
  */
 async function setUp(
   popup: FakeWindow | null,
   claims: { readonly sub?: string; readonly auth_time?: number } = { auth_time: now },
+  extraTokens: Readonly<Record<string, string>> = {},
 ) {
   const open = jest.fn(() => popup);
   window.open = open as unknown as typeof window.open;
@@ -61,15 +66,21 @@ async function setUp(
     fetchedUrls.push(address);
     if (address === metadata.userinfo_endpoint) return Promise.resolve(Response.json({ sub: claims.sub ?? "s-1" }));
     return Promise.resolve(
-      Response.json({ access_token: "newer", id_token: createIdToken(claims), token_type: "Bearer", expires_in: 300 }),
+      Response.json({
+        access_token: "newer",
+        id_token: createIdToken(claims),
+        token_type: "Bearer",
+        expires_in: 300,
+        ...extraTokens,
+      }),
     );
   };
-  const steps: string[] = [];
+  const navigatorEvents: string[] = [];
   const client = createSignInClient(
     { ...createSignInSettings(identity, window.location.origin, sessionStorage), metadata },
     {
-      onStart: (navigator) => steps.push(`${navigator} started`),
-      onEnd: (navigator) => steps.push(`${navigator} ended`),
+      onStart: (navigator) => navigatorEvents.push(`${navigator} started`),
+      onEnd: (navigator) => navigatorEvents.push(`${navigator} ended`),
     },
   );
   const { manager } = client;
@@ -82,40 +93,69 @@ async function setUp(
     }),
   );
   const getStoredToken = async () => (await manager.getUser())?.access_token;
-  return { client, manager, kept: getStoredToken, steps, open, fetched: fetchedUrls };
+  return { client, manager, getStoredToken, steps: navigatorEvents, open, fetchedUrls };
 }
 
-/** What the provider is asked, once the window was sent there. */
+/** Parameters of the authorization request that the popup was sent to. */
 async function waitForRequest(popup: FakeWindow): Promise<URLSearchParams> {
   while (popup.location.replace.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
   return new URL(popup.location.replace.mock.calls[0]?.[0] ?? "").searchParams;
 }
 
-/** The same by a clock that stands still: its challenge is being made meanwhile. */
+/** Waits for the redirect under fake timers: the PKCE challenge is computed meanwhile. */
 async function waitForRedirect(popup: FakeWindow): Promise<void> {
   while (popup.location.replace.mock.calls.length === 0) await jest.advanceTimersByTimeAsync(0);
 }
 
-function answer(popup: FakeWindow, query: Record<string, string>, changes: Partial<MessageEventInit> = {}): void {
-  const url = `${window.location.origin}/silent-renew.html?${new URLSearchParams(query).toString()}`;
+/** As `silent-renew.html` does in a popup. */
+function postFromPopup(
+  query: Record<string, string>,
+  { state = query["state"] ?? "", data = buildMessage(query) }: { state?: string; data?: unknown } = {},
+): void {
+  new FakeChannel(`sign-in:${state}`).postMessage(data);
+}
+
+/** As `silent-renew.html` does in a frame. */
+function postFromFrame(frame: FakeWindow, query: Record<string, string>): void {
   window.dispatchEvent(
     new MessageEvent("message", {
       origin: window.location.origin,
-      source: popup as unknown as Window,
-      data: { source: "oidc-client", url, keepOpen: false },
-      ...changes,
+      source: frame as unknown as Window,
+      data: buildMessage(query),
     }),
   );
 }
 
-/** The library opens one for windows that were cut off; jsdom has none. */
-class SilentChannel extends EventTarget {
-  readonly close = () => undefined;
+function buildMessage(query: Record<string, string>) {
+  const url = `${window.location.origin}/silent-renew.html?${new URLSearchParams(query).toString()}`;
+  return { source: "oidc-client", url, keepOpen: false };
+}
+
+/** Delivers within this page; jsdom has none. */
+class FakeChannel extends EventTarget {
+  static readonly #channels = new Set<FakeChannel>();
+  onmessage: ((event: MessageEvent) => void) | null = null;
+  readonly #name: string;
+
+  constructor(name: string) {
+    super();
+    this.#name = name;
+    FakeChannel.#channels.add(this);
+  }
+
+  postMessage(data: unknown): void {
+    for (const channel of FakeChannel.#channels)
+      if (channel !== this && channel.#name === this.#name) channel.onmessage?.(new MessageEvent("message", { data }));
+  }
+
+  close(): void {
+    FakeChannel.#channels.delete(this);
+  }
 }
 
 beforeEach(() => {
   sessionStorage.clear();
-  globalThis.BroadcastChannel = SilentChannel as unknown as typeof BroadcastChannel;
+  globalThis.BroadcastChannel = FakeChannel as unknown as typeof BroadcastChannel;
 });
 afterEach(() => {
   jest.useRealTimers();
@@ -123,14 +163,14 @@ afterEach(() => {
 });
 
 describe("signInAgain", () => {
-  it("opens a window of 640 pixels in the click, asks for a sign-in whatever session there is, and gives the ID token's auth_time", async () => {
+  it("opens a popup of 640 pixels within the click, requires a new sign-in, and returns the ID token's auth_time", async () => {
     const popup = createFakeWindow();
-    const { client, manager, kept, steps, open, fetched } = await setUp(popup, { auth_time: now - 1 });
+    const { client, manager, getStoredToken, steps, open, fetchedUrls } = await setUp(popup, { auth_time: now - 1 });
     const onUserLoaded = jest.fn();
     manager.events.addUserLoaded(onUserLoaded);
-    const before = Object.keys(sessionStorage);
+    const storageKeysBefore = Object.keys(sessionStorage);
     const signedIn = client.signInAgain("es");
-    await new Promise(process.nextTick); // what is read before is there at once
+    await new Promise(process.nextTick); // only session storage is read before
     expect(open).toHaveBeenCalledWith("", "_blank", expect.stringContaining("height=640"));
     const params = await waitForRequest(popup);
     expect(Object.fromEntries(params)).toMatchObject({
@@ -141,80 +181,80 @@ describe("signInAgain", () => {
       id_token_hint: createIdToken({}),
       redirect_uri: `${window.location.origin}/silent-renew.html`,
     });
-    expect(Object.keys(sessionStorage)).toEqual(before);
-    answer(popup, { code: "c", state: params.get("state") ?? "" });
+    expect(Object.keys(sessionStorage)).toEqual(storageKeysBefore);
+    expect(popup.opener).toBeNull();
+    postFromPopup({ code: "c", state: params.get("state") ?? "" });
     expect((await signedIn).profile.auth_time).toBe(now - 1);
     expect(popup.closed).toBe(true);
     expect(steps).toEqual(["sign_in_again started", "sign_in_again ended"]);
-    expect(fetched).toEqual([metadata.token_endpoint]); // user info could say another auth_time
+    expect(fetchedUrls).toEqual([metadata.token_endpoint]); // not the user info endpoint, whose auth_time could differ
     expect(onUserLoaded).toHaveBeenCalledTimes(1);
-    expect(await kept()).toBe("newer");
+    expect(await getStoredToken()).toBe("newer");
   });
 
-  it("keeps who was signed in when somebody else signs in", async () => {
+  it("keeps the previous user when another person signs in", async () => {
     const popup = createFakeWindow();
-    const { client, manager, kept } = await setUp(popup, { sub: "s-2", auth_time: now });
+    const { client, manager, getStoredToken } = await setUp(popup, { sub: "s-2", auth_time: now });
     const onUserLoaded = jest.fn();
     manager.events.addUserLoaded(onUserLoaded);
     const signedIn = client.signInAgain("en");
-    answer(popup, { code: "c", state: (await waitForRequest(popup)).get("state") ?? "" });
+    postFromPopup({ code: "c", state: (await waitForRequest(popup)).get("state") ?? "" });
     await expect(signedIn).rejects.toMatchObject({ code: "login_required" });
-    expect(await kept()).toBe("older");
+    expect(await getStoredToken()).toBe("older");
     expect(onUserLoaded).not.toHaveBeenCalled();
   });
 
-  it("brings nobody back who signed out meanwhile", async () => {
+  it("signs no one in if the person has signed out meanwhile", async () => {
     const popup = createFakeWindow();
-    const { client, manager, kept } = await setUp(popup);
+    const { client, manager, getStoredToken } = await setUp(popup);
     const signedIn = client.signInAgain("en");
     const state = (await waitForRequest(popup)).get("state") ?? "";
     await manager.removeUser();
-    answer(popup, { code: "c", state });
+    postFromPopup({ code: "c", state });
     await expect(signedIn).rejects.toMatchObject({ code: "login_required" });
-    expect(await kept()).toBeUndefined();
+    expect(await getStoredToken()).toBeUndefined();
   });
 
-  it.each<[string, (popup: FakeWindow) => Partial<MessageEventInit>]>([
-    ["of another window", () => ({ source: createFakeWindow() as unknown as Window })],
-    ["of another origin", () => ({ origin: "https://elsewhere.example" })],
-    ["that is no answer", () => ({ data: { url: 1 } })],
-  ])("takes no message %s for the answer", async (_name, changed) => {
+  it.each([
+    ["of another sign-in", { state: "another" }],
+    ["of another shape", { data: { url: 1 } }],
+  ])("ignores a message %s", async (_name, changes) => {
     const popup = createFakeWindow();
-    const { client, kept } = await setUp(popup);
+    const { client, getStoredToken } = await setUp(popup);
     const signedIn = client.signInAgain("en");
     const state = (await waitForRequest(popup)).get("state") ?? "";
-    answer(popup, { error: "interaction_required", state }, changed(popup));
-    answer(popup, { code: "c", state });
+    postFromPopup({ error: "interaction_required", state }, changes);
+    postFromPopup({ code: "c", state });
     await signedIn;
-    expect(await kept()).toBe("newer");
+    expect(await getStoredToken()).toBe("newer");
   });
 
-  it("says why the code could not be redeemed, although its window is closed by then", async () => {
+  it("rejects with the error of the token call, and closes the popup", async () => {
     const popup = createFakeWindow();
     const { client } = await setUp(popup);
     globalThis.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
     const signedIn = client.signInAgain("en");
-    answer(popup, { code: "c", state: (await waitForRequest(popup)).get("state") ?? "" });
+    postFromPopup({ code: "c", state: (await waitForRequest(popup)).get("state") ?? "" });
     await expect(signedIn).rejects.toBeInstanceOf(TypeError);
     expect(popup.closed).toBe(true);
   });
 
-  it("says what the provider refuses", async () => {
+  it("rejects with the provider's error", async () => {
     const popup = createFakeWindow();
     const { client } = await setUp(popup);
     const signedIn = client.signInAgain("en");
-    answer(popup, { error: "interaction_required", state: (await waitForRequest(popup)).get("state") ?? "" });
+    postFromPopup({ error: "interaction_required", state: (await waitForRequest(popup)).get("state") ?? "" });
     await expect(signedIn).rejects.toMatchObject({ error: "interaction_required" });
   });
 
-  it("is popup_blocked when the browser opens no window", async () => {
-    const { client, steps, fetched } = await setUp(null);
+  it("rejects with popup_blocked when the browser opens no popup", async () => {
+    const { client, steps, fetchedUrls } = await setUp(null);
     await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "popup_blocked" });
     expect(steps.at(-1)).toBe("sign_in_again ended");
-    expect(fetched).toEqual([]);
+    expect(fetchedUrls).toEqual([]);
   });
 
-  it("is cancelled within 500 ms after the person closed the window", async () => {
+  it("is cancelled within 500 ms after the person closed the popup", async () => {
     const popup = createFakeWindow();
     const { client } = await setUp(popup);
     jest.useFakeTimers({ doNotFake: ["performance"] });
@@ -227,7 +267,7 @@ describe("signInAgain", () => {
     await outcome;
   });
 
-  it("is timed_out, and closes the window, when nobody answers for five minutes", async () => {
+  it("rejects with timed_out, and closes the popup, after five minutes without a response", async () => {
     const popup = createFakeWindow();
     const { client } = await setUp(popup);
     jest.useFakeTimers({ doNotFake: ["performance"] });
@@ -240,7 +280,7 @@ describe("signInAgain", () => {
     expect(popup.closed).toBe(true);
   });
 
-  it("asks nobody when nobody is signed in", async () => {
+  it("opens no popup when no one is signed in", async () => {
     const { client, manager, open } = await setUp(createFakeWindow());
     await manager.removeUser();
     await expect(client.signInAgain("en")).rejects.toMatchObject({ code: "login_required" });
@@ -248,77 +288,147 @@ describe("signInAgain", () => {
   });
 });
 
-describe("renew", () => {
+describe("openSignIn", () => {
+  const address = "https://id.example/auth?state=of-the-vault";
+  const vaultOrigin = "https://vault.example";
+
+  it("opens the vault's address in a popup without an opener, and suggests the person", async () => {
+    const popup = createFakeWindow();
+    const { client, steps } = await setUp(popup);
+    const answered = client.openSignIn(address, "es", vaultOrigin);
+    expect(Object.fromEntries(await waitForRequest(popup))).toEqual({
+      state: "of-the-vault",
+      id_token_hint: createIdToken({}),
+      ui_locales: "es",
+    });
+    expect(popup.opener).toBeNull();
+    const send = (origin: string, source: unknown, answer: string): void => {
+      const event = new MessageEvent("message", { data: { relicario: "signed-in", answer }, origin });
+      Object.defineProperty(event, "source", { value: source });
+      window.dispatchEvent(event);
+    };
+    send("https://else.example", popup, "of another origin");
+    send(vaultOrigin, window, "of another window");
+    send(vaultOrigin, popup, "state=of-the-vault&code=c");
+    popup.closed = true; // it closes itself
+    expect(await answered).toBe("state=of-the-vault&code=c");
+    expect(steps).toEqual(["sign_in_again started", "sign_in_again ended"]);
+  });
+
+  it("rejects with popup_blocked, or with cancelled when the person closed the popup", async () => {
+    const blocked = await setUp(null);
+    await expect(blocked.client.openSignIn(address, "en", vaultOrigin)).rejects.toMatchObject({
+      code: "popup_blocked",
+    });
+    const popup = createFakeWindow();
+    const { client } = await setUp(popup);
+    jest.useFakeTimers({ doNotFake: ["performance"] });
+    const outcome = expect(client.openSignIn(address, "en", vaultOrigin)).rejects.toMatchObject({ code: "cancelled" });
+    await waitForRedirect(popup);
+    popup.closed = true;
+    await jest.advanceTimersByTimeAsync(1_000);
+    await outcome;
+  });
+
+  it("opens only an address of the web", async () => {
+    const popup = createFakeWindow();
+    const { client } = await setUp(popup);
+    await expect(client.openSignIn("javascript:alert(1)", "en", vaultOrigin)).rejects.toThrow("Invalid");
+    expect(popup.closed).toBe(true);
+  });
+});
+
+describe("signInSilently", () => {
   const findFrames = () => document.querySelectorAll("iframe");
 
-  it("aborts after 10 s when its frame gets no answer, and takes the frame away", async () => {
+  it("rejects after 10 s when its frame gets no response, and removes the frame", async () => {
     const { client, steps } = await setUp(null);
-    const frameWindow = createFakeWindow(); // goes nowhere
+    const frameWindow = createFakeWindow(); // never loads
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(frameWindow as unknown as Window);
     jest.useFakeTimers({ doNotFake: ["performance"] });
-    const outcome = expect(client.renew()).rejects.toBeInstanceOf(ErrorTimeout);
+    const outcome = expect(client.signInSilently()).rejects.toBeInstanceOf(ErrorTimeout);
     await waitForRedirect(frameWindow);
     await jest.advanceTimersByTimeAsync(9_999);
     expect(findFrames()).toHaveLength(1);
     expect(steps).toEqual(["renewal started"]);
     await jest.advanceTimersByTimeAsync(1);
     await outcome;
-    findFrames().forEach((frame) => frame.dispatchEvent(new Event("load"))); // the empty page that it was sent to
+    findFrames().forEach((frame) => frame.dispatchEvent(new Event("load"))); // the blank page that the library navigates it to
     expect(findFrames()).toHaveLength(0);
     expect(steps.at(-1)).toBe("renewal ended");
   });
 
-  it("aborts after 10 s, too, when its frame is taken out of the page meanwhile", async () => {
-    const { client, steps, kept } = await setUp(null);
+  it("rejects after 10 s when its frame was removed from the page", async () => {
+    const { client, steps, getStoredToken } = await setUp(null);
     const frameWindow = createFakeWindow();
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(frameWindow as unknown as Window);
     jest.useFakeTimers({ doNotFake: ["performance"] });
-    const outcome = expect(client.renew()).rejects.toBeInstanceOf(ErrorTimeout);
+    const outcome = expect(client.signInSilently()).rejects.toBeInstanceOf(ErrorTimeout);
     await waitForRedirect(frameWindow);
     findFrames().forEach((frame) => frame.remove());
     await jest.advanceTimersByTimeAsync(10_000);
     await outcome;
     expect(steps.at(-1)).toBe("renewal ended");
-    expect(await kept()).toBe("older");
+    expect(await getStoredToken()).toBe("older");
   });
 
-  it("aborts at once when the browser gives it no frame", async () => {
-    const { client, steps, kept } = await setUp(null);
+  it("rejects at once when the frame has no window", async () => {
+    const { client, steps, getStoredToken } = await setUp(null);
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(null);
-    await expect(client.renew()).rejects.toThrow("disposed window");
+    await expect(client.signInSilently()).rejects.toThrow("disposed window");
     expect(steps.at(-1)).toBe("renewal ended");
-    expect(await kept()).toBe("older");
+    expect(await getStoredToken()).toBe("older");
     findFrames().forEach((frame) => frame.remove());
   });
 
-  it("is login_required when the provider answers for another subject, and keeps who was signed in", async () => {
-    const { client, kept } = await setUp(null, { sub: "s-2" });
+  it("drops a refresh token that the provider issues, and renews in the frame every time", async () => {
+    const { client, getStoredToken, fetchedUrls } = await setUp(
+      null,
+      { auth_time: now },
+      { refresh_token: "planted-refresh-token" },
+    );
+    for (const round of [1, 2]) {
+      const frameWindow = createFakeWindow();
+      jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(frameWindow as unknown as Window);
+      const renewal = client.signInSilently();
+      const params = await waitForRequest(frameWindow);
+      expect(params.get("prompt")).toBe("none");
+      postFromFrame(frameWindow, { code: "c", state: params.get("state") ?? "" });
+      await renewal;
+      expect(fetchedUrls.filter((url) => url === metadata.token_endpoint)).toHaveLength(round);
+      expect(await getStoredToken()).toBe("newer");
+      expect(JSON.stringify(Object.entries(sessionStorage))).not.toContain("refresh_token");
+    }
+  });
+
+  it("rejects with login_required for another subject, and keeps the user", async () => {
+    const { client, getStoredToken } = await setUp(null, { sub: "s-2" });
     const frameWindow = createFakeWindow();
     jest.spyOn(HTMLIFrameElement.prototype, "contentWindow", "get").mockReturnValue(frameWindow as unknown as Window);
-    const renewal = client.renew();
-    answer(frameWindow, { code: "c", state: (await waitForRequest(frameWindow)).get("state") ?? "" });
+    const renewal = client.signInSilently();
+    postFromFrame(frameWindow, { code: "c", state: (await waitForRequest(frameWindow)).get("state") ?? "" });
     await expect(renewal).rejects.toMatchObject({ error: "login_required" });
-    expect(await kept()).toBe("older");
+    expect(await getStoredToken()).toBe("older");
   });
 
-  it("aborts when the provider cannot be asked at all", async () => {
+  it("rejects when the provider is unreachable", async () => {
     const { client, manager } = await setUp(null);
     jest.spyOn(manager.metadataService, "getAuthorizationEndpoint").mockRejectedValue(new TypeError("Failed to fetch"));
-    await expect(client.renew()).rejects.toBeInstanceOf(TypeError);
+    await expect(client.signInSilently()).rejects.toBeInstanceOf(TypeError);
   });
 
-  it("makes one renewal for all who ask meanwhile, and tells when it begins and ends", async () => {
+  it("shares one renewal between concurrent calls, and reports its start and end", async () => {
     const { client, steps } = await setUp(null);
     const silent = jest.spyOn(UserManager.prototype, "signinSilent").mockResolvedValue(null);
-    await Promise.all([client.renew(), client.renew()]);
+    await Promise.all([client.signInSilently(), client.signInSilently()]);
     expect(silent).toHaveBeenCalledTimes(1);
     expect(steps).toEqual(["renewal started", "renewal ended"]);
-    await client.renew();
+    await client.signInSilently();
     expect(silent).toHaveBeenCalledTimes(2);
   });
 });
 
-it("a sign-in that was begun 15 minutes ago and never answered is forgotten, a later one is not", async () => {
+it("a sign-in without a response is cleared 15 minutes after its start, but not earlier", async () => {
   const { manager } = await setUp(null);
   const storeSignIn = (id: string, secondsAgo: number) => {
     sessionStorage.setItem(

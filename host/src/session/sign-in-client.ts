@@ -1,39 +1,41 @@
 import { PortalError } from "@relicario/shared/errors";
-import { SessionMonitor, UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
+import { UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
-import type { ActiveNavigator } from "./machine.ts";
+import type { ActiveNavigator } from "./session-state.ts";
 import { toInMemorySettings } from "./oidc-settings.ts";
-import { createWindowNavigator } from "./sign-in-window.ts";
+import { createWindowNavigator, openSignInWindow } from "./sign-in-window.ts";
 
-/** Called when a frame or a window goes to the provider and when it has come back. */
+/** Called when the page, a frame or a popup goes to the provider, and when it has returned. */
 export interface NavigatorEvents {
   readonly onStart: (navigator: ActiveNavigator) => void;
   readonly onEnd: (navigator: ActiveNavigator) => void;
 }
 
-/** oidc-client-ts, and what the portal adds to it. */
+/** oidc-client-ts with the portal's additions. */
 export interface SignInClient {
-  /** Manages the signed-in user. */
   readonly manager: UserManager;
-  /** Starts to check by a frame of the provider whether the provider's session has ended. */
-  readonly monitorSession: () => void;
-  /** `signinSilent`; concurrent calls share one. */
-  readonly renew: () => Promise<User | null>;
+  /** Renews the access token with `signinSilent`. Concurrent calls share one renewal. */
+  readonly signInSilently: () => Promise<User | null>;
   /**
-   * A sign-in in a window beside the page, whatever session the provider still has (`prompt=login`,
-   * `max_age=0`), by the same person as before. Browsers open a window only shortly after a click:
-   * nothing but session storage is read before.
-   * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; else what the
-   *   library throws
+   * Signs the same person in again in a popup, even if the provider still has a session
+   * (`prompt=login`, `max_age=0`). Call it from a click: browsers open a popup only shortly after
+   * one. So it reads only session storage before it opens the popup.
+   * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; otherwise the
+   *   library's error
    */
   readonly signInAgain: (uiLocales: string) => Promise<User>;
+  /**
+   * Opens a window for the vault's sign-in, and suggests the person to the provider. Returns the
+   * provider's answer. Call it from a click.
+   * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`
+   */
+  readonly openSignIn: (address: string, uiLocales: string, vaultOrigin: string) => Promise<string>;
 }
 
 export function createSignInClient(settings: UserManagerSettings, { onStart, onEnd }: NavigatorEvents): SignInClient {
   const manager = new UserManager(settings);
-  /** Keeps the user of the window apart until it is known to be the same person. */
+  /** Keeps the popup's user separate until it is known to be the same person. */
   const popupManager = new UserManager(toInMemorySettings(settings), undefined, createWindowNavigator());
-  let monitor: SessionMonitor | null = null;
   let renewal: Promise<User | null> | null = null;
 
   const trackNavigator = async <T>(navigator: ActiveNavigator, operation: () => Promise<T>): Promise<T> => {
@@ -55,8 +57,8 @@ export function createSignInClient(settings: UserManagerSettings, { onStart, onE
         ui_locales: uiLocales,
         ...(previousUser.id_token === undefined ? {} : { extraQueryParams: { id_token_hint: previousUser.id_token } }),
       });
-      const current = await manager.getUser(); // the person may have signed out meanwhile
-      if (user.profile.sub !== current?.profile.sub) throw new PortalError("login_required");
+      const currentUser = await manager.getUser(); // the person may have signed out meanwhile
+      if (user.profile.sub !== currentUser?.profile.sub) throw new PortalError("login_required");
       await manager.storeUser(user);
       await manager.events.load(user);
       return user;
@@ -67,15 +69,20 @@ export function createSignInClient(settings: UserManagerSettings, { onStart, onE
 
   return Object.freeze<SignInClient>({
     manager,
-    monitorSession: () => {
-      monitor ??= new SessionMonitor(manager);
-    },
-    renew: () => {
+    signInSilently: () => {
       renewal ??= trackNavigator("renewal", () => manager.signinSilent()).finally(() => {
         renewal = null;
       });
       return renewal;
     },
+    openSignIn: (address, uiLocales, vaultOrigin) =>
+      trackNavigator("sign_in_again", async () => {
+        const url = new URL(address);
+        const idToken = (await manager.getUser())?.id_token;
+        if (idToken !== undefined) url.searchParams.set("id_token_hint", idToken);
+        url.searchParams.set("ui_locales", uiLocales);
+        return openSignInWindow(url.href, vaultOrigin);
+      }),
     signInAgain: (uiLocales) => trackNavigator("sign_in_again", () => signInWithPopup(uiLocales)),
   });
 }

@@ -1,8 +1,8 @@
 import { PortalError, toPortalError, type ErrorCode } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
-/** Answers of the identity provider that are handled by name (specification, section 8). */
-const codesByAnswer: Readonly<Record<string, ErrorCode>> = {
+/** Codes of the identity provider's errors that have their own code (specification, section 8). */
+const codesByError: Readonly<Record<string, ErrorCode>> = {
   login_required: "login_required",
   consent_required: "consent_required",
   interaction_required: "interaction_required",
@@ -10,20 +10,20 @@ const codesByAnswer: Readonly<Record<string, ErrorCode>> = {
 };
 
 /**
- * Any failure of the sign-in client as a code; `login_failed` is the default, also where the
- * provider cannot be reached.
+ * Maps an error of the sign-in client to a code: by default `login_failed`, also when the provider
+ * is unreachable.
  */
 export function toSignInError(error: unknown): PortalError {
   if (error instanceof ErrorResponse)
-    return new PortalError(codesByAnswer[error.error ?? ""] ?? "login_failed", { cause: error });
+    return new PortalError(codesByError[error.error ?? ""] ?? "login_failed", { cause: error });
   if (error instanceof ErrorTimeout) return new PortalError("timed_out", { cause: error });
   const portalError = toPortalError(error);
   return portalError.code === "unknown" ? new PortalError("login_failed", { cause: error }) : portalError;
 }
 
 /**
- * `isTransient` for what the sign-in client throws: the provider did not answer, or answered that
- * it is in trouble. Anything else that it answers it would answer again.
+ * Whether a retry may help: the provider did not respond, or reported a server error. Any other
+ * error would occur again.
  */
 export function isTransientSignInError(error: unknown): boolean {
   return (

@@ -1,45 +1,53 @@
-import type { Language } from "@relicario/shared/contract";
+import { pageStorage, type Language } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 import type { User, UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
-import { toCallbackUrl, getCleanPath, isSignInCallback, toSafeReturnPath } from "./callback.ts";
-import type { SessionEvent, SessionState, SessionUser } from "./machine.ts";
+import { toCallbackUrl, getCleanPath, isSignInCallback, toSafeReturnPath } from "./sign-in-callback.ts";
+import type { SessionEvent, SessionState, SessionUser } from "./session-state.ts";
 import { toSessionUser } from "./session-user.ts";
 import { toSignInError } from "./sign-in-errors.ts";
 
 export interface SignInFlowDeps {
   readonly manager: Pick<UserManager, "getUser" | "removeUser" | "signinCallback" | "signinRedirect">;
-  readonly window: Pick<Window, "history" | "location" | "sessionStorage">;
+  readonly window: Pick<Window, "history" | "location">;
   readonly getState: () => SessionState;
   readonly dispatch: (event: SessionEvent) => void;
   readonly getLanguage: () => Language;
-  /** The tab remembers a user whose access token has not expired. */
+  /** Called when session storage has a user whose access token has not expired. */
   readonly onUserRestored: (user: User) => void;
-  /** The session is being ended: nobody is signed in any more. */
+  /** Whether the session is ending. If so, the flow signs no one in. */
   readonly isEnding: () => boolean;
   readonly log: (step: string, error: unknown) => void;
 }
 
+export interface SignInOptions {
+  /**
+   * Makes the provider ask for credentials even if it has a session of the person. For a sign-in
+   * that the service refuses.
+   */
+  readonly again?: boolean;
+}
+
 /**
- * Signing in by redirect: going to the provider, coming back, and what the tab remembers across a
+ * Sign-in by redirect: going to the provider, returning from it, and restoring the user after a
  * reload.
  */
 export interface SignInFlow {
   /**
-   * Handles the provider's answer in the address, or restores the remembered user. Resolves when
-   * the state is settled.
+   * Handles the provider's response in the URL, or restores the stored user. Resolves when the
+   * state is settled.
    */
   readonly start: () => Promise<void>;
   /** The path that will probably be shown after `start`. */
   readonly getExpectedPath: () => string;
-  /** Goes to the provider, which sends the browser back to this path. */
-  readonly signIn: (returnTo: string) => Promise<void>;
+  /** Redirects to the provider, which returns to this path. */
+  readonly signIn: (returnTo: string, options?: SignInOptions) => Promise<void>;
 }
 
 /**
- * Session storage: the path that a sign-in under way returns to, for `getExpectedPath` alone. The
- * address that the page really goes to is in the state that the sign-in client keeps.
+ * Session storage key of the path to which a sign-in in progress returns. Only `getExpectedPath`
+ * reads it; the redirect itself uses the sign-in client's state.
  */
 const expectedPathKey = "pathAhead";
 const ReturnState = z.object({ returnTo: z.string() });
@@ -54,7 +62,8 @@ export function createSignInFlow({
   isEnding,
   log,
 }: SignInFlowDeps): SignInFlow {
-  const { sessionStorage: storage, location, history } = window;
+  const { location, history } = window;
+  const storage = pageStorage.session;
 
   const handleFailure = (code: ErrorCode): void => {
     if (countAuthError(storage)) {
@@ -84,17 +93,13 @@ export function createSignInFlow({
     }
   };
 
-  /**
-   * The user whom this tab remembers; null when there is none, or when the access token has
-   * expired.
-   */
+  /** The stored user; null when there is none, or the access token has expired. */
   const loadStoredUser = async (): Promise<{ readonly user: User; readonly sessionUser: SessionUser } | null> => {
     try {
       const user = await manager.getUser();
       return user === null || user.expired === true ? null : { user, sessionUser: toSessionUser(user) };
     } catch {
-      // Unreadable storage counts as no user, so that the person signs in again. The error is not
-      // logged: it could quote a token.
+      // Unreadable storage counts as no user. The error is not logged: it could quote a token.
       log("remembered_user", "unreadable");
       return null;
     }
@@ -119,13 +124,21 @@ export function createSignInFlow({
         ? stripQuery(toSafeReturnPath(storage.getItem(expectedPathKey), location.origin))
         : url.pathname;
     },
-    signIn: async (returnTo) => {
+    signIn: async (returnTo, { again = false } = {}) => {
       const state = getState();
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
+      if (pageStorage.isSessionRefused()) {
+        dispatch({ type: "failed", code: "storage_refused" }); // needs storage to verify the response
+        return;
+      }
       try {
         storage.setItem(expectedPathKey, stripQuery(returnTo));
-        await manager.signinRedirect({ state: { returnTo }, ui_locales: getLanguage() });
+        await manager.signinRedirect({
+          state: { returnTo },
+          ui_locales: getLanguage(),
+          ...(again && { prompt: "login" }),
+        });
       } catch (error) {
         handleFailure(toSignInError(error).code);
       }
@@ -137,27 +150,35 @@ function stripQuery(path: string): string {
   return path.replace(/[?#].*$/s, "");
 }
 
-/** Session storage: how many sign-ins in a row failed. */
+/** Session storage: number of consecutive failed sign-ins. */
 export const authRetryKey = "authRetry";
 
 /**
- * After this many failures in a row the stored user is removed and the page is loaded anew
+ * After this many consecutive failures the stored user is removed and the page reloaded
  * (specification, section 4).
  */
 const authRetryLimit = 2;
 
-/** Counts one more failure; true when the limit is reached. */
+function writeAuthErrors(storage: Pick<Storage, "setItem">, count: number): boolean {
+  try {
+    storage.setItem(authRetryKey, String(count));
+    return true;
+  } catch {
+    return false; // storage is full
+  }
+}
+
+/** Counts a failure; true when the limit is reached. What cannot be counted never reaches it. */
 export function countAuthError(storage: Pick<Storage, "getItem" | "setItem">): boolean {
   const count = Number.parseInt(storage.getItem(authRetryKey) ?? "0", 10);
   const next = (Number.isNaN(count) ? 0 : count) + 1;
-  storage.setItem(authRetryKey, String(next));
-  return next >= authRetryLimit;
+  return writeAuthErrors(storage, next) && next >= authRetryLimit;
 }
 
 /**
- * After a success; and before the page is loaded anew, which would otherwise go on for ever while
- * the provider is down.
+ * Resets the count after a success, and before the reload, which would otherwise repeat forever
+ * while the provider is down.
  */
 export function resetAuthErrors(storage: Pick<Storage, "setItem">): void {
-  storage.setItem(authRetryKey, "0");
+  writeAuthErrors(storage, 0);
 }

@@ -25,7 +25,8 @@ function setUp(overrides: Partial<SignOutDeps> = {}) {
 }
 
 /**
- * The real library, with a signed-in person, in front of a provider that refuses a revocation so.
+ * Sets up the real library with a signed-in person, and a provider that refuses a revocation with
+ * this error.
  */
 async function createRevocation(refusal: {
   readonly error: string;
@@ -52,14 +53,14 @@ async function createRevocation(refusal: {
 }
 
 describe("signOut", () => {
-  it("puts keys away first, ends both sessions, clears, and leaves", async () => {
+  it("releases keys first, ends both sessions, clears caches, and goes to the provider", async () => {
     const { deps, steps, log } = setUp();
     await signOut(deps);
     expect(steps).toEqual(["lock and wipe", "product session", "revocation", "caches", "redirect"]);
     expect(log).not.toHaveBeenCalled();
   });
 
-  it("takes a token type that cannot be revoked for done", async () => {
+  it("treats a token type that cannot be revoked as done", async () => {
     const { deps, log } = setUp({
       revokeTokens: await createRevocation({ error: "unsupported_token_type", error_description: "not of this type" }),
     });
@@ -68,13 +69,13 @@ describe("signOut", () => {
     expect(log).not.toHaveBeenCalled();
   });
 
-  it("has removed the user from this tab before it leaves for the provider", async () => {
+  it("removes the user from this tab before it goes to the provider", async () => {
     sessionStorage.clear();
     const authority = "http://localhost:3001/realms/relicario";
-    const departures: { readonly url: string; readonly kept: readonly string[] }[] = [];
+    const departures: { readonly url: string; readonly storedKeys: readonly string[] }[] = [];
     const departure = {
       navigate: ({ url }: { url: string }) =>
-        Promise.resolve({ url: String(departures.push({ url, kept: Object.keys(sessionStorage) })) }),
+        Promise.resolve({ url: String(departures.push({ url, storedKeys: Object.keys(sessionStorage) })) }),
       close: () => undefined,
     };
     const settings = createSignInSettings(
@@ -101,12 +102,12 @@ describe("signOut", () => {
     expect(departures).toEqual([
       {
         url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`),
-        kept: expect.not.arrayContaining([user]),
+        storedKeys: expect.not.arrayContaining([user]),
       },
     ]);
   });
 
-  it("logs what the provider refuses, whatever its description says", async () => {
+  it("logs an error of the provider with any description", async () => {
     const { deps, log } = setUp({
       revokeTokens: await createRevocation({ error: "invalid_client", error_description: "unsupported_token_type" }),
     });
@@ -114,7 +115,7 @@ describe("signOut", () => {
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["revocation"]);
   });
 
-  it("only logs a step that fails", async () => {
+  it("logs a failed step and continues", async () => {
     const rejectAsDown = () => Promise.reject(new Error("down"));
     const { deps, steps, log } = setUp({
       lockAndWipe: rejectAsDown,
@@ -126,13 +127,13 @@ describe("signOut", () => {
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["lock_and_wipe", "product_session", "revocation"]);
   });
 
-  it("removes the user here when there is no way to the provider", async () => {
+  it("removes the user here when the provider is unreachable", async () => {
     const { deps, steps } = setUp({ redirect: () => Promise.reject(new TypeError("Failed to fetch")) });
     await signOut(deps);
     expect(steps.at(-1)).toBe("leave");
   });
 
-  it("waits for no step for ever", async () => {
+  it("does not wait forever for a step", async () => {
     jest.useFakeTimers();
     const { deps, steps } = setUp({ endProductSession: () => new Promise(() => undefined) });
     const signingOut = signOut(deps);
@@ -144,7 +145,7 @@ describe("signOut", () => {
 });
 
 describe("isFirstToSignOut", () => {
-  /** As a browser: one holder at a time, until what it does is over. */
+  /** Fakes locks that another tab holds, or that are free. */
   const createLocks = (isHeld: boolean) =>
     ({
       request: (_name: string, _options: LockOptions, callback: (lock: Lock | null) => unknown) =>
@@ -152,11 +153,11 @@ describe("isFirstToSignOut", () => {
     }) as unknown as LockManager;
 
   it.each([
-    ["is the first when no other tab signs out", createLocks(false), true],
-    ["is not while another tab is on its way", createLocks(true), false],
-    ["is where the browser has no locks", undefined, true],
+    ["is true when no other tab signs out", createLocks(false), true],
+    ["is false while another tab signs out", createLocks(true), false],
+    ["is true when the browser has no locks", undefined, true],
     [
-      "is where the browser refuses locks",
+      "is true when the browser refuses locks",
       { request: () => Promise.reject(new Error("SecurityError")) } as unknown as LockManager,
       true,
     ],
@@ -166,7 +167,7 @@ describe("isFirstToSignOut", () => {
 });
 
 describe("createLockListeners", () => {
-  it("waits for everybody, and one that fails stops nobody", async () => {
+  it("waits for all listeners, even when one fails", async () => {
     const listeners = createLockListeners();
     const reasons: string[] = [];
     listeners.add(() => {
@@ -180,20 +181,20 @@ describe("createLockListeners", () => {
     expect(reasons).toEqual(["sign_out"]);
   });
 
-  it("does not wait for ever", async () => {
+  it("does not wait forever", async () => {
     jest.useFakeTimers();
     const listeners = createLockListeners();
     listeners.add(() => new Promise(() => undefined));
-    const done = jest.fn();
-    void listeners.run("lock").then(done);
+    const onDone = jest.fn();
+    void listeners.run("lock").then(onDone);
     await jest.advanceTimersByTimeAsync(lockLimitMs - 1);
-    expect(done).not.toHaveBeenCalled();
+    expect(onDone).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
-    expect(done).toHaveBeenCalled();
+    expect(onDone).toHaveBeenCalled();
     jest.useRealTimers();
   });
 
-  it("forgets who left", async () => {
+  it("does not call a removed listener", async () => {
     const listeners = createLockListeners();
     const listener = jest.fn();
     listeners.add(listener)();

@@ -3,36 +3,40 @@ import { ErrorResponse } from "oidc-client-ts";
 import { withTimeout } from "./with-timeout.ts";
 
 export interface SignOutDeps {
-  /** Ends what holds keys and plaintext, and wipes what this device keeps. */
+  /** Releases keys and plaintext, and wipes what this device stores of the person. */
   readonly lockAndWipe: () => Promise<unknown>;
   /** `DELETE /auth/token`. */
   readonly endProductSession: () => Promise<unknown>;
-  /** Asks the provider to revoke the tokens. */
   readonly revokeTokens: () => Promise<unknown>;
-  /** Clears session token, query cache, and what this tab stored. */
+  /** Clears the session token, the query cache, and what this tab stored. */
   readonly clearCaches: () => void;
-  /** Leaves the page for the provider's end-session address. */
+  /** Leaves the page for the provider's end-session endpoint. */
   readonly redirect: () => Promise<unknown>;
-  /** When the provider cannot be reached: removes the user here and loads the start page. */
+  /**
+   * Called when the provider is unreachable. Removes the user from this tab and loads the start
+   * page.
+   */
   readonly leaveWithoutProvider: () => Promise<unknown>;
   readonly log: (step: string, error: unknown) => void;
 }
 
 /**
- * Time limit of each step, so that a service that is down does not keep people signed in; longer
- * than that of the lock listeners.
+ * Time limit of each step in milliseconds. It keeps a service that is down from delaying the
+ * sign-out. Longer than `lockLimitMs`.
  */
 export const signOutStepLimitMs = 6000;
 
 /**
  * [Note: Sign-out]
- * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault), and what this
- *    device keeps is wiped. The other tabs were told before, and do the same.
- * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be
- *    (`unsupported_token_type`), which counts as done.
+ * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault). The data that
+ *    this device stores of the person is wiped. The other tabs were notified before, and do the
+ *    same.
+ * 2. The product session ends, then the provider's tokens are revoked. The provider's error
+ *    `unsupported_token_type` counts as success, because a JWT cannot be revoked.
  * 3. Caches are cleared.
- * 4. The provider's session ends: the browser goes there. A failure of any step is logged and the
- *    rest goes on (specification, section 8).
+ * 4. The browser goes to the provider, which ends its session.
+ *
+ * A failed step is logged, and the next step follows (specification, section 8).
  */
 export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
@@ -56,8 +60,8 @@ export async function signOut(deps: SignOutDeps): Promise<void> {
 
 /**
  * True in the first of this browser's tabs that sign out at the same time, until its page is
- * unloaded. The provider ends a session in two requests, one page after the other, and two tabs
- * that do so at once disturb each other.
+ * unloaded. Only that tab goes to the provider: ending a session takes two requests, and two tabs
+ * that do so at once would disturb each other.
  */
 export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolean> {
   if (locks === undefined) return Promise.resolve(true);
@@ -68,14 +72,14 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
         return lock === null ? undefined : new Promise(() => undefined);
       })
       .catch(() => {
-        resolve(true); // locks are not available here
+        resolve(true); // the browser refuses locks
       });
   });
 }
 
 /**
- * RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to
- * do.
+ * Whether the provider does not revoke tokens of this type (RFC 7009, 2.2.1). Then there is nothing
+ * to revoke.
  */
 function isUnsupportedTokenType(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";

@@ -1,29 +1,31 @@
 import { z } from "zod";
 
 import { isSamePerson, type Person } from "../device/accounts.ts";
-import type { SweepKind } from "../device/sweeps.ts";
 
-/** What a tab does, and for whom: another person may be signed in beside in another tab. */
+/**
+ * Message to the other tabs: what the tab does, or that the provider has refused its renewal, and
+ * for which person, because another tab may have another person signed in.
+ */
 const TabMessage = z.strictObject({
-  what: z.enum(["lock", "sign_out", "forget"]),
+  what: z.enum(["lock", "sign_out", "forget", "sign_in_required"]),
   person: z.strictObject({ issuer: z.string(), subject: z.string() }),
 });
 type TabMessage = z.infer<typeof TabMessage>;
 
-/** The other tabs of this origin in which the same person is signed in. */
+/** Channel to the other tabs of this origin that have the same person signed in. */
 export interface Tabs {
-  readonly broadcast: (kind: SweepKind, person: Person | null) => void;
-  readonly onMessage: (listener: (kind: SweepKind) => void) => void;
+  readonly broadcast: (kind: TabMessage["what"], person: Person | null) => void;
+  readonly onMessage: (listener: (kind: TabMessage["what"]) => void) => void;
 }
 
 /**
- * @param channel Null where the browser has none.
- * @param getPerson Who is signed in here, once this page knows.
+ * @param channel Null when the browser has no broadcast channels
+ * @param getPerson Resolves with the person who is signed in here, once the page knows
  */
 export function createTabs(channel: BroadcastChannel | null, getPerson: () => Promise<Person | null>): Tabs {
   return Object.freeze<Tabs>({
     broadcast: (kind, person) => {
-      if (person === null) return; // nobody was signed in: there is nothing that another tab could end
+      if (person === null) return; // no one is signed in: there is nothing to end in other tabs
       const message: TabMessage = { what: kind, person: { issuer: person.issuer, subject: person.subject } };
       channel?.postMessage(message);
     },

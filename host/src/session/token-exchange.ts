@@ -6,37 +6,38 @@ import { createStore } from "zustand/vanilla";
 /** Times of the exchange (specification, section 9). */
 export const exchangeTimes = { initialDelayMs: 100, attempts: 3, retryDelayMs: 1000, renewAtShare: 0.9 } as const;
 
-/** Session storage key of the product's session token. */
+/** Session storage key of the session token. */
 export const sessionTokenKey = "sessionToken";
 
-/** A session token whose signature and claims were checked. */
+/** A session token with verified signature and claims. */
 export interface SessionToken {
   readonly token: string;
   readonly claims: SessionClaims;
 }
 
 /**
- * `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers
- * to try again. `ready` with an `error`: the service takes this session no more, such as after a
- * change of password elsewhere, and another could not be had; the screen and what is typed in it
- * stay.
+ * State of the exchange. `empty`: no one is signed in, or all attempts failed. If `error` is set,
+ * the frame shows it and offers a retry.
+ *
+ * `ready` with `error`: the service refused this token, for example after a password change
+ * elsewhere, and no other token could be obtained. The screen and its input stay.
  */
 export type ExchangeState =
   | { readonly status: "empty"; readonly error: PortalError | null }
   | { readonly status: "exchanging"; readonly previous: SessionToken | null }
-  | { readonly status: "ready"; readonly session: SessionToken; readonly error?: PortalError };
+  | { readonly status: "ready"; readonly sessionToken: SessionToken; readonly error?: PortalError };
 
-export interface ExchangeDeps {
-  /** Gets the product's session token from the service for the provider's access token. */
+export interface TokenExchangeDeps {
+  /** Exchanges the provider's access token for a session token at the service. */
   readonly requestToken: (accessToken: string) => Promise<string>;
-  /** Verifies signature and claims; null for an invalid token. */
+  /** Verifies signature and claims; null when the token is invalid. Throws `token_expired`. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
   /**
-   * Compares the account with the one that this device knows. Throws `account_changed`: the token
-   * is not used.
+   * Compares the account with the one that this device has pinned. Rejects with `account_changed`;
+   * the token is then not used.
    */
   readonly checkAccount: (claims: SessionClaims) => Promise<void>;
-  /** The vendor that tokens must be for. */
+  /** The vendor that each session token must name. */
   readonly getVendorId: () => string;
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   /** Milliseconds since 1970. */
@@ -47,22 +48,22 @@ export interface TokenExchange {
   readonly getState: () => ExchangeState;
   readonly subscribe: (listener: () => void) => () => void;
   /**
-   * Called with each new access token of the provider. Exchanges it, unless a stored session token
-   * is still valid.
+   * Call it with each new access token of the provider. Exchanges the access token unless the
+   * session token is still valid or an exchange is in progress.
    */
-  readonly start: (accessToken: string) => void;
+  readonly setAccessToken: (accessToken: string) => void;
   /**
-   * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new
-   * exchange follows the one that is under way, which may have begun with an older access token.
-   * `refusedToken`: as `join`, and the service said that it takes the present token no more.
+   * Exchanges now, or awaits an exchange that is in progress (`join`). `after`: waits for that
+   * exchange, then exchanges again, because it may have begun with an older access token.
+   * `refused`: like `join`, after the service has refused the current token.
    */
   readonly renew: (mode?: "join" | "after" | "refused") => Promise<SessionToken>;
   /**
-   * The token for a call; waits for an exchange that is under way. Rejects with the error of the
-   * last attempt.
+   * Returns the session token for a call. Waits for an exchange in progress if the current token is
+   * not valid. Rejects with the error of the exchange.
    */
   readonly getToken: () => Promise<string>;
-  /** Forgets everything. */
+  /** Drops tokens, timers and the exchange in progress. */
   readonly clear: () => void;
 }
 
@@ -73,13 +74,13 @@ export function createTokenExchange({
   getVendorId,
   storage,
   now,
-}: ExchangeDeps): TokenExchange {
+}: TokenExchangeDeps): TokenExchange {
   const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
   let pendingExchange: Promise<SessionToken> | null = null;
   let refusedToken: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Aborted by `clear`, so that what comes in afterwards is dropped. */
+  /** Aborted by `clear`, so that late responses are dropped. */
   let controller = new AbortController();
 
   const setState = (next: ExchangeState) => {
@@ -102,23 +103,37 @@ export function createTokenExchange({
     const remainingMs = sessionToken.claims.exp * 1000 - now();
     timer = setTimeout(
       () => {
-        renew().catch(() => undefined); // the state has the error, and the frame offers to try again
+        renew().catch(() => undefined); // the state has the error, and the frame offers a retry
       },
       Math.max(remainingMs * exchangeTimes.renewAtShare, exchangeTimes.retryDelayMs),
     );
   };
 
   const saveSessionToken = (sessionToken: SessionToken) => {
-    storage.setItem(sessionTokenKey, sessionToken.token);
+    try {
+      storage.setItem(sessionTokenKey, sessionToken.token);
+    } catch {
+      // Storage is full: a reload exchanges again.
+    }
     schedule(sessionToken);
-    setState({ status: "ready", session: sessionToken });
+    setState({ status: "ready", sessionToken });
+  };
+
+  /**
+   * Converts the expiry of a new token to `clock_wrong`: a token that was just issued can only have
+   * expired by this device's clock.
+   */
+  const explainExpiry = (error: unknown): never => {
+    const { issuedAt } = isPortalError(error, "token_expired") ? error.details : {};
+    if (typeof issuedAt !== "number") throw error;
+    throw new PortalError("clock_wrong", { cause: error, details: { device: now(), service: issuedAt } });
   };
 
   const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
     try {
       if (accessToken === null) throw new PortalError("login_required");
       const token = await requestToken(accessToken);
-      const claims = await verifyForVendor(token);
+      const claims = await verifyForVendor(token).catch(explainExpiry);
       if (claims === null) throw new PortalError("token_invalid");
       signal.throwIfAborted();
       const sessionToken = { token, claims };
@@ -145,19 +160,19 @@ export function createTokenExchange({
     const previous = getCurrentToken();
     setState({ status: "exchanging", previous });
     const promise = initialAttempt(signal)
-      .then((restoredSession) => restoredSession ?? exchangeWithRetry(signal))
+      .then((restoredToken) => restoredToken ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
         if (!signal.aborted) {
-          // The previous token is kept while it is valid, and its renewal scheduled again. Not
-          // where the sign-in was refused: it was ended.
+          // Keeps the previous token while it is valid, and schedules its renewal again. Drops it
+          // when the service refused the sign-in, because its session has ended.
           if (isSignInRefused(error)) {
             storage.removeItem(sessionTokenKey);
             setState({ status: "empty", error: toPortalError(error) });
           } else if (isValid(previous)) {
             schedule(previous);
-            setState({ status: "ready", session: previous });
+            setState({ status: "ready", sessionToken: previous });
           } else if (isUnexpired(previous)) {
-            setState({ status: "ready", session: previous, error: toPortalError(error) });
+            setState({ status: "ready", sessionToken: previous, error: toPortalError(error) });
           } else setState({ status: "empty", error: toPortalError(error) });
         }
         throw error;
@@ -175,20 +190,23 @@ export function createTokenExchange({
       refusedToken = currentToken.token;
       storage.removeItem(sessionTokenKey);
     }
-    if (mode === "after") await pendingExchange?.catch(() => undefined); // handled by whoever began it
+    if (mode === "after") await pendingExchange?.catch(() => undefined); // the caller that started it handles the error
     return pendingExchange ?? runExchange(() => Promise.resolve(null));
   };
 
   const restore = async (signal: AbortSignal): Promise<SessionToken | null> => {
-    const stored = storage.getItem(sessionTokenKey);
-    if (stored === null) return null;
-    const claims = await verifyForVendor(stored);
+    const storedToken = storage.getItem(sessionTokenKey);
+    if (storedToken === null) return null;
+    const claims = await verifyForVendor(storedToken).catch((error: unknown) => {
+      if (isPortalError(error, "token_expired")) return null;
+      throw error;
+    });
     signal.throwIfAborted();
     if (claims === null) {
       storage.removeItem(sessionTokenKey);
       return null;
     }
-    const sessionToken = { token: stored, claims };
+    const sessionToken = { token: storedToken, claims };
     saveSessionToken(sessionToken);
     return sessionToken;
   };
@@ -196,19 +214,19 @@ export function createTokenExchange({
   return Object.freeze<TokenExchange>({
     getState: store.getState,
     subscribe: store.subscribe,
-    start: (token) => {
+    setAccessToken: (token) => {
       accessToken = token;
       if (pendingExchange !== null || isValid(getCurrentToken())) return;
       runExchange(async (signal) => {
-        const stored = await restore(signal).catch((error: unknown) => {
+        const restoredToken = await restore(signal).catch((error: unknown) => {
           if (isPortalError(error, "cancelled")) throw error;
-          return null; // its keys could not be fetched: the exchange will fail for the same reason and report it
+          return null; // for example no keys: the exchange then fails for the same reason and reports it
         });
-        if (stored !== null) return stored;
+        if (restoredToken !== null) return restoredToken;
         await delay(exchangeTimes.initialDelayMs);
         signal.throwIfAborted();
         return null;
-      }).catch(() => undefined); // silently empty (specification, section 8): the state has the error
+      }).catch(() => undefined); // no message (specification, section 8), because the state has the error
     },
     renew,
     getToken: async () => {
@@ -231,8 +249,8 @@ export function createTokenExchange({
 }
 
 /**
- * The service knows the access token and takes it no more: a session token of the same sign-in is
- * revoked as well.
+ * Whether the service knows the access token and refuses it. Session tokens of the same sign-in are
+ * then revoked too.
  */
 function isSignInRefused(error: unknown): boolean {
   return isPortalError(error, "token_invalid") && error.cause instanceof HttpError && error.cause.status === 401;
@@ -240,22 +258,29 @@ function isSignInRefused(error: unknown): boolean {
 
 /** The current session token, also while it is being renewed. */
 export function getSessionToken(state: ExchangeState): SessionToken | null {
-  if (state.status === "ready") return state.session;
+  if (state.status === "ready") return state.sessionToken;
   return state.status === "exchanging" ? state.previous : null;
 }
 
-/** The claims of the current session token. */
 export function getClaims(state: ExchangeState): SessionClaims | null {
   return getSessionToken(state)?.claims ?? null;
 }
 
 /**
- * Whether another attempt with the same access token cannot help. Not the opposite of
- * `isTransient`: a token that does not verify, say, is asked for three times, too (specification,
+ * Whether a retry with the same access token cannot help. This is not the opposite of
+ * `isTransient`: a token that fails verification is also requested three times (specification,
  * section 9).
  */
 function isFinalError(error: unknown): boolean {
-  return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "account_changed", "cancelled");
+  return isPortalError(
+    error,
+    "login_required",
+    "vendor_unknown",
+    "vendor_disabled",
+    "account_changed",
+    "clock_wrong",
+    "cancelled",
+  );
 }
 
 function delay(milliseconds: number): Promise<void> {

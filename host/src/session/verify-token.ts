@@ -2,26 +2,25 @@ import { SessionClaims, type TokenJwks } from "@relicario/shared/api";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
-/** The words of the specification, section 5. */
+/** Wording of the specification, section 5. */
 export const tamperedTokenWarning = "Invalid token signature. Check the token source, may be a tampered token.";
 
 /**
- * In milliseconds: how often an unknown key id may cause the key set to be fetched again, and how
- * long that may take.
+ * Minimum interval in milliseconds of fetches that unknown key ids cause, and time limit of a
+ * fetch.
  */
 export const jwksTimes = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
 
 export interface TokenVerifierDeps {
-  /** Where `GET /auth/token-certs` is. */
-  readonly certsUrl: URL;
+  /** URL of `GET /auth/token-certs`. */
+  readonly jwksUrl: URL;
   /**
-   * Makes that call. jose needs keys at first, when they are older than ten minutes, and when a
-   * token names an unknown one: keys rotate.
+   * Makes that call. jose calls it at first, when the keys are older than ten minutes, and when a
+   * token names an unknown key, because keys rotate.
    */
-  readonly fetchCerts: (signal: AbortSignal) => Promise<TokenJwks>;
+  readonly fetchJwks: (signal: AbortSignal) => Promise<TokenJwks>;
   /**
-   * What `iss` and `aud` must be: the service and the portal's client, as the deployment document
-   * names them.
+   * Required `iss` and `aud`: the service and the portal's client, from the deployment document.
    */
   readonly issuer: string;
   readonly audience: string;
@@ -31,26 +30,28 @@ export interface TokenVerifierDeps {
 }
 
 /**
- * Verifies session tokens: an EdDSA signature by a key of the service, of this service for this
- * portal, claims of the right shape, not expired. Null for an invalid token; rejects only when the
- * keys cannot be fetched.
+ * Creates a function that verifies a session token: signed (EdDSA) by a key of this service, issued
+ * for this portal, with valid claims, not expired. It returns null for an invalid token.
+ *
+ * It rejects when the keys cannot be fetched. It rejects with `token_expired` for an expired token
+ * that this service signed (details: `issuedAt`, in milliseconds since 1970).
  */
 export function createTokenVerifier({
-  certsUrl,
-  fetchCerts,
+  jwksUrl,
+  fetchJwks,
   issuer,
   audience,
   now,
   warn,
 }: TokenVerifierDeps): (token: string) => Promise<SessionClaims | null> {
-  const keys = createRemoteJWKSet(certsUrl, {
+  const getKey = createRemoteJWKSet(jwksUrl, {
     cooldownDuration: jwksTimes.cooldownMs,
     timeoutDuration: jwksTimes.timeoutMs,
-    // By our client, which handles cookies, checks the schema of the answer, and throws a
+    // Uses the portal's HTTP client, which handles cookies, parses the response, and throws a
     // PortalError.
     [customFetch]: async (_address, { signal }) => {
       try {
-        return Response.json(await fetchCerts(signal));
+        return Response.json(await fetchJwks(signal));
       } catch (error) {
         throw signal.aborted ? new PortalError("service_unavailable", { cause: error }) : toPortalError(error);
       }
@@ -59,7 +60,7 @@ export function createTokenVerifier({
 
   return async (token) => {
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload } = await jwtVerify(token, getKey, {
         algorithms: ["EdDSA"],
         issuer,
         audience,
@@ -70,9 +71,11 @@ export function createTokenVerifier({
       return claims.success ? claims.data : null;
     } catch (error) {
       if (isPortalError(error)) throw error; // the keys could not be fetched
+      if (error instanceof errors.JWTExpired)
+        throw new PortalError("token_expired", { details: { issuedAt: (error.payload.iat ?? 0) * 1000 } });
       if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
         warn(tamperedTokenWarning);
-      return null; // expired, malformed or tampered with
+      return null; // malformed or tampered with
     }
   };
 }

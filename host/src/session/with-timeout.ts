@@ -1,9 +1,9 @@
-/** Rejects when it takes too long: it may go on, and nobody waits for it. */
+/** Rejects after `milliseconds`. The operation itself is not cancelled. */
 export async function withTimeout(promise: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new Error("took too long"));
+      reject(new Error("timed out"));
     }, milliseconds);
   });
   try {

@@ -11,14 +11,14 @@ describe("createFeatureFlags", () => {
     ["dev", true],
     ["test", false],
     ["production", false],
-  ])("shows billing in %s: %s, whatever else the deployment says", (environment, expected) => {
+  ])("shows billing in the environment %s: %s, even if the deployment sets the opposite", (environment, expected) => {
     expect(
       createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).getState()["billing"],
     ).toBe(expected);
   });
 
   it.each(["test", "production"] as const)(
-    "shows no billing in %s, whatever storage says and whoever switches",
+    "shows no billing in %s, even if storage or a developer switches it on",
     (environment) => {
       sessionStorage.setItem(flagsKey, '{"billing":true}');
       const flags = createFeatureFlags({ environment, features: { billing: true, debug_flags: true } }, sessionStorage);
@@ -27,7 +27,7 @@ describe("createFeatureFlags", () => {
     },
   );
 
-  it("keeps what was switched for this session, and tells", () => {
+  it("stores changes for this session, and notifies listeners", () => {
     const flags = createFeatureFlags(testDeployment, sessionStorage);
     const listener = jest.fn();
     flags.subscribe(listener);
@@ -37,7 +37,7 @@ describe("createFeatureFlags", () => {
     expect(JSON.parse(sessionStorage.getItem(flagsKey) ?? "")).toEqual({ cloud: true });
     expect(createFeatureFlags(testDeployment, sessionStorage).getState()).toMatchObject({ cloud: true });
     flags.reset();
-    expect(flags.getState()).toEqual(flags.base);
+    expect(flags.getState()).toEqual(flags.defaults);
     expect(sessionStorage.getItem(flagsKey)).toBeNull();
   });
 
@@ -45,7 +45,7 @@ describe("createFeatureFlags", () => {
     ["nonsense", "{"],
     ["another shape", '{"camera":"yes"}'],
     ["a flag that the deployment does not have", '{"admin":true}'],
-  ])("takes %s in storage for nothing", (_name, stored) => {
+  ])("ignores %s in storage", (_name, stored) => {
     sessionStorage.setItem(flagsKey, stored);
     expect(createFeatureFlags(testDeployment, sessionStorage).getState()).toEqual({
       camera: true,
@@ -54,7 +54,7 @@ describe("createFeatureFlags", () => {
     });
   });
 
-  it("switches nothing in production unless the deployment allows it", () => {
+  it("allows no changes in production unless the deployment has debug_flags", () => {
     sessionStorage.setItem(flagsKey, '{"cloud":true}');
     const flags = createFeatureFlags({ ...testDeployment, environment: "production" }, sessionStorage);
     flags.set("camera", false);

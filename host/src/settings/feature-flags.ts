@@ -5,22 +5,19 @@ import { createStore } from "zustand/vanilla";
 /** Session storage key of the flags that a developer changed. */
 export const flagsKey = "featureFlags";
 
-/** The flag that enables the screen of flags in production. */
+/** Feature flag that enables the debug page of flags in production. */
 const debugFlag = "debug_flags";
 
 type Flags = Readonly<Record<string, boolean>>;
 
-/** Feature flags: those of the deployment, with the changes made in this session. */
+/** The deployment's feature flags, with the changes made in this session. */
 export interface FeatureFlags {
   readonly getState: () => Flags;
-  /** The flags of the deployment, without changes. */
-  readonly base: Flags;
-  /** Flags that may be changed by hand. */
+  readonly defaults: Flags;
   readonly switchableNames: readonly string[];
-  /** Whether flags may be changed. If not, stored changes are ignored. */
+  /** Whether flags may be changed. If not, stored changes have no effect. */
   readonly switchable: boolean;
   readonly set: (name: string, enabled: boolean) => void;
-  /** Drops all changes. */
   readonly reset: () => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -28,8 +25,8 @@ export interface FeatureFlags {
 const StoredFlags = z.record(z.string(), z.boolean());
 
 /**
- * Billing is shown only when the environment is `dev` (specification, section 9), whatever the
- * deployment or a developer says.
+ * Billing is shown only in the environment `dev` (specification, section 9), even if the deployment
+ * or a developer sets the flag.
  */
 const billingFlag = "billing";
 
@@ -47,7 +44,7 @@ export function createFeatureFlags(
 
   return Object.freeze<FeatureFlags>({
     getState: store.getState,
-    base: defaults,
+    defaults,
     switchable,
     switchableNames,
     set: (name, enabled) => {
@@ -58,7 +55,7 @@ export function createFeatureFlags(
       try {
         storage.setItem(flagsKey, JSON.stringify(changes));
       } catch {
-        // Storage is full or forbidden: the change lasts until the page is reloaded.
+        // Storage is full or forbidden: the change lasts until the page reloads.
       }
     },
     reset: () => {
@@ -69,12 +66,11 @@ export function createFeatureFlags(
   });
 }
 
-/** The stored changes of these flags. */
 function readStoredFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
   try {
     const stored = StoredFlags.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
     return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)));
   } catch {
-    return {}; // storage is forbidden or has another format: no changes
+    return {}; // storage is forbidden or its value unreadable: no changes
   }
 }

@@ -2,13 +2,14 @@ import { isRetryableRead, readRetryPolicy } from "@relicario/shared/api";
 import { QueryClient } from "@tanstack/react-query";
 
 /**
- * How long data counts as fresh (specification, section 9), and is kept when no screen shows it.
+ * How long data stays fresh (specification, section 9), and how long the cache keeps data that no
+ * screen shows.
  */
 const cacheTimes = { staleMs: 5 * 60_000, gcMs: 10 * 60_000 } as const;
 
 /**
- * Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or
- * signs out.
+ * Creates the query cache. It may contain plaintext, so it is only in memory, and is cleared when
+ * the portal locks or signs out.
  */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
@@ -18,7 +19,7 @@ export function createQueryClient(): QueryClient {
         gcTime: cacheTimes.gcMs,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
-        networkMode: "always", // a call that fails says itself that there is no network
+        networkMode: "always", // a failing call reports a missing network itself
         retry: (failuresBefore, error) => failuresBefore < readRetryPolicy.retries && isRetryableRead(error),
         retryDelay: (failuresBefore) => readRetryPolicy.firstDelayMs * readRetryPolicy.factor ** failuresBefore,
       },
@@ -28,9 +29,8 @@ export function createQueryClient(): QueryClient {
 }
 
 /**
- * Drops all results of queries and mutations when the portal locks, since they may hold plaintext.
- * Queries that are on the screen are fetched again and show the locked state. Mutations that are
- * under way go on.
+ * Removes all results of queries and mutations at a lock, because they may contain plaintext.
+ * Queries on the screen are refetched and show the locked state. Pending mutations continue.
  */
 export function clearOpenedData(queryClient: QueryClient): void {
   queryClient.removeQueries({ type: "inactive" });

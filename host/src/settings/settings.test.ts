@@ -20,26 +20,26 @@ describe("createThemeStore", () => {
   });
 
   it.each([
-    ["the device's at first: dark", null, true, "dark"],
-    ["the device's at first: light", null, false, "light"],
-    ["the chosen one: dark", "true", false, "dark"],
-    ["the chosen one: light", "false", true, "light"],
-  ] as const)("is %s", (_name, stored, device, expected) => {
+    ["the device's theme: dark", null, true, "dark"],
+    ["the device's theme: light", null, false, "light"],
+    ["the chosen theme: dark", "true", false, "dark"],
+    ["the chosen theme: light", "false", true, "light"],
+  ] as const)("is initially %s", (_name, stored, device, expected) => {
     if (stored !== null) localStorage.setItem(themeKey, stored);
     mockDeviceTheme(device);
     expect(createThemeStore(window).getState()).toBe(expected);
     expect(document.documentElement).toHaveAttribute("data-theme", expected);
   });
 
-  it("is shown, kept and told when it is switched", () => {
+  it("applies, stores and announces a switch", () => {
     mockDeviceTheme(false);
     const theme = createThemeStore(window);
     const listener = jest.fn();
-    const leave = theme.subscribe(listener);
+    const unsubscribe = theme.subscribe(listener);
     theme.toggle();
     expect(document.documentElement).toHaveAttribute("data-theme", "dark");
     expect(localStorage.getItem("isDarkMode")).toBe("true");
-    leave();
+    unsubscribe();
     theme.toggle();
     expect(localStorage.getItem("isDarkMode")).toBe("false");
     expect(listener).toHaveBeenCalledTimes(1);
@@ -49,11 +49,11 @@ describe("createThemeStore", () => {
 describe("createQueryClient", () => {
   const { queries } = createQueryClient().getDefaultOptions();
 
-  it("holds the numbers of the specification", () => {
+  it("has the numbers of the specification", () => {
     expect(queries).toMatchObject({ staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false });
   });
 
-  describe("given a service that answers every read in the same way", () => {
+  describe("given a service with the same response to every read", () => {
     beforeEach(() => {
       jest.useFakeTimers();
     });
@@ -63,19 +63,19 @@ describe("createQueryClient", () => {
 
     function setUp(answer: () => Response) {
       const startedAt = Date.now();
-      const askedAt: number[] = [];
+      const requestTimes: number[] = [];
       const fetch = () => {
-        askedAt.push(Date.now() - startedAt);
+        requestTimes.push(Date.now() - startedAt);
         return Promise.resolve().then(answer);
       };
-      const read = (overrides: Partial<HttpClientSettings>) => () =>
+      const createReader = (overrides: Partial<HttpClientSettings>) => () =>
         createHttpClient({
           baseUrl: "http://localhost:3000/api",
           getToken: () => Promise.resolve(null),
           fetch,
           ...overrides,
         }).request("GET", "/user/me", z.unknown());
-      return { askedAt, read };
+      return { askedAt: requestTimes, read: createReader };
     }
 
     const runFailingQuery = async (queryFn: () => Promise<unknown>): Promise<unknown> => {
@@ -95,24 +95,21 @@ describe("createQueryClient", () => {
         },
         4,
       ],
-      ["there is no such thing", () => new Response(null, { status: 404 }), 1],
-      ["nobody is signed in", () => new Response(null, { status: 401 }), 1],
-      ["the answer is not ours", () => new Response("<h1>", { status: 200 }), 1],
-    ])(
-      "tries a query three times more, and no more than that, where it may help: %s",
-      async (_name, answer, attempts) => {
-        const { askedAt, read } = setUp(answer);
-        expect(await runFailingQuery(read({ retries: 0 }))).toBeInstanceOf(PortalError);
-        expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
-      },
-    );
+      ["the resource does not exist", () => new Response(null, { status: 404 }), 1],
+      ["no one is signed in", () => new Response(null, { status: 401 }), 1],
+      ["the response is not from the service", () => new Response("<h1>", { status: 200 }), 1],
+    ])("retries a query three times, only after errors that may be temporary: %s", async (_name, answer, attempts) => {
+      const { askedAt, read } = setUp(answer);
+      expect(await runFailingQuery(read({ retries: 0 }))).toBeInstanceOf(PortalError);
+      expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
+    });
 
-    it("asks a service that is down four times by way of the vault too, which tries again by itself", async () => {
+    it("makes four calls in total to a service that is down, even through the vault, which retries too", async () => {
       const { askedAt, read } = setUp(() => new Response(null, { status: 503 }));
       const fetchFromVault = () =>
         read({})().catch((error: unknown) => {
           const { code, details } = toPortalError(error);
-          throw new PortalError(code, { details }); // as errors cross from its worker
+          throw new PortalError(code, { details }); // the vault's worker passes no cause
         });
       expect(await runFailingQuery(fetchFromVault)).toMatchObject({ code: "service_unavailable" });
       expect(askedAt).toHaveLength(4);
@@ -120,8 +117,8 @@ describe("createQueryClient", () => {
   });
 });
 
-describe("forgetOpened", () => {
-  it("leaves nothing of what was read or sent, asks anew for what is on the screen, and ends no call that is under way", async () => {
+describe("clearOpenedData", () => {
+  it("drops all results, refetches active queries, and keeps pending mutations", async () => {
     const queryClient = createQueryClient();
     queryClient.setQueryData(["left"], "an opened title");
     let locked = false;
@@ -134,10 +131,10 @@ describe("forgetOpened", () => {
     const finishedMutation = new MutationObserver(queryClient, { mutationFn: (_text: string) => Promise.resolve() });
     await finishedMutation.mutate("a secret that was protected");
     let finish: (value: string) => void = () => undefined;
-    const running = new MutationObserver(queryClient, {
+    const pendingMutation = new MutationObserver(queryClient, {
       mutationFn: () => new Promise<string>((resolve) => (finish = resolve)),
     });
-    const runningResult = running.mutate();
+    const pendingResult = pendingMutation.mutate();
     await Promise.resolve();
 
     locked = true;
@@ -151,32 +148,35 @@ describe("forgetOpened", () => {
         .map(({ state }) => state.status),
     ).toEqual(["pending"]);
     finish("done");
-    await expect(runningResult).resolves.toBe("done");
+    await expect(pendingResult).resolves.toBe("done");
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(results.at(-1)).toBe("locked");
     queryClient.clear();
   });
 });
 
-describe("pinnedTexts", () => {
+describe("createTextFetcher", () => {
   const file = "locales/es/beta-home.json";
   const integrity = `sha384-${"t".repeat(64)}`;
 
   function setUp(answer: () => Response = () => Response.json({ title: "Hola" })) {
-    const { verified } = createFakeHost().host;
-    const secrets = verified.remotes.get("secrets");
+    const { verifiedDeployment } = createFakeHost().host;
+    const secrets = verifiedDeployment.remotes.get("secrets");
     if (secrets?.status !== "verified") throw new Error("the fake host has it");
-    const remotes = new Map(verified.remotes).set("secrets", {
+    const remotes = new Map(verifiedDeployment.remotes).set("secrets", {
       status: "verified",
       record: { ...secrets.record, files: { [file]: integrity } },
     });
     const fetch = jest.fn((_address: URL | RequestInfo, _init?: RequestInit) => Promise.resolve().then(answer));
-    return { texts: createTextFetcher({ ...verified, remotes }, "https://portal.example", fetch), fetch };
+    return {
+      fetchTexts: createTextFetcher({ ...verifiedDeployment, remotes }, "https://portal.example", fetch),
+      fetch,
+    };
   }
 
-  it("reads a remote's texts from the release that is pinned, with the hash that its team signed", async () => {
-    const { texts, fetch } = setUp();
-    await expect(texts("es", "beta-home")).resolves.toEqual({ title: "Hola" });
+  it("reads a remote's texts from its deployed release, with the signed hash", async () => {
+    const { fetchTexts, fetch } = setUp();
+    await expect(fetchTexts("es", "beta-home")).resolves.toEqual({ title: "Hola" });
     expect(fetch.mock.calls).toEqual([
       [
         `https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`,
@@ -187,31 +187,31 @@ describe("pinnedTexts", () => {
 
   it.each([
     ["that the release does not have", "en", "beta-home"],
-    ["of nobody", "es", "nothing"],
-  ] as const)("asks nobody for texts %s", async (_name, language, namespace) => {
-    const { texts, fetch } = setUp();
-    await expect(texts(language, namespace)).rejects.toMatchObject({ code: "remote_refused" });
+    ["of no remote", "es", "nothing"],
+  ] as const)("fetches nothing for texts %s", async (_name, language, namespace) => {
+    const { fetchTexts, fetch } = setUp();
+    await expect(fetchTexts(language, namespace)).rejects.toMatchObject({ code: "remote_refused" });
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it("has the host's own texts with its code", async () => {
-    const { texts, fetch } = setUp();
-    await expect(texts("es", "header")).resolves.toHaveProperty("skip_action", "Saltar al contenido");
+  it("takes the host's own texts from its bundle", async () => {
+    const { fetchTexts, fetch } = setUp();
+    await expect(fetchTexts("es", "header")).resolves.toHaveProperty("skip_action", "Saltar al contenido");
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it("asks past the browser's cache for what was not the signed one, or took too long", async () => {
-    const { texts, fetch } = setUp();
+  it("bypasses the browser's cache for texts that failed their hash or timed out", async () => {
+    const { fetchTexts, fetch } = setUp();
     fetch.mockRejectedValueOnce(new TypeError("Failed to fetch"));
-    await expect(texts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
-    await texts("es", "beta-home");
+    await expect(fetchTexts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
+    await fetchTexts("es", "beta-home");
     expect(fetch.mock.calls.map(([, init]) => init?.cache)).toEqual([undefined, "reload"]);
   });
 
-  it("leaves connections to the others when a remote takes requests and says nothing", async () => {
-    const { verified } = createFakeHost().host;
+  it("leaves connections for other remotes when one remote does not respond", async () => {
+    const { verifiedDeployment } = createFakeHost().host;
     const createRemote = (name: RemoteName, namespaces: readonly string[]): VerifiedRemote => {
-      const remote = verified.remotes.get(name);
+      const remote = verifiedDeployment.remotes.get(name);
       if (remote?.status !== "verified") throw new Error("the fake host has it");
       const files = Object.fromEntries(namespaces.map((namespace) => [`locales/en/${namespace}.json`, integrity]));
       return {
@@ -220,7 +220,7 @@ describe("pinnedTexts", () => {
       };
     };
     const slow = ["slow-a", "slow-b", "slow-c", "slow-d", "slow-e", "slow-f", "slow-g"];
-    const remotes = new Map(verified.remotes)
+    const remotes = new Map(verifiedDeployment.remotes)
       .set("settings", createRemote("settings", slow))
       .set("sharing", createRemote("sharing", ["shared"]));
     const fetch = jest.fn((address: URL | RequestInfo) =>
@@ -228,14 +228,14 @@ describe("pinnedTexts", () => {
         ? new Promise<Response>(() => undefined)
         : Promise.resolve(Response.json({ title: "Hello" })),
     );
-    const texts = createTextFetcher({ ...verified, remotes }, "https://portal.example", fetch);
-    for (const namespace of slow) void texts("en", namespace);
-    await expect(texts("en", "shared")).resolves.toEqual({ title: "Hello" });
+    const fetchTexts = createTextFetcher({ ...verifiedDeployment, remotes }, "https://portal.example", fetch);
+    for (const namespace of slow) void fetchTexts("en", namespace);
+    await expect(fetchTexts("en", "shared")).resolves.toEqual({ title: "Hello" });
     expect(fetch).toHaveBeenCalledTimes(4);
   });
 
-  it("is remote_unreachable when the release does not answer", async () => {
-    await expect(setUp(() => new Response(null, { status: 502 })).texts("es", "beta-home")).rejects.toMatchObject({
+  it("rejects with remote_unreachable when the release cannot be fetched", async () => {
+    await expect(setUp(() => new Response(null, { status: 502 })).fetchTexts("es", "beta-home")).rejects.toMatchObject({
       code: "remote_unreachable",
     });
   });

@@ -10,8 +10,8 @@ import { loadLimits } from "../remotes/load-with-retry.ts";
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
 /**
- * The namespaces of the host that the first screen needs. They are part of its code, so that they
- * need no remote.
+ * Loads the host's namespaces that the first screen needs. They are bundled with the host's code,
+ * so that no remote is needed for them.
  */
 export async function loadHostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
   const { texts } =
@@ -21,7 +21,7 @@ export async function loadHostTexts(language: Language): Promise<Readonly<Record
   return texts;
 }
 
-/** The host's other namespaces: those of screens and tours that are loaded lazily. */
+/** Namespaces of the host's lazily loaded screens and tours. */
 const lazyNamespaces: readonly string[] = ["help", "joyride"];
 
 async function loadLazyTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
@@ -30,15 +30,15 @@ async function loadLazyTexts(language: Language): Promise<Readonly<Record<string
 }
 
 /**
- * Texts of one remote that are fetched at once. A browser opens six connections to an origin over
- * HTTP/1.1: a slow remote leaves some.
+ * Maximum number of concurrent fetches of a remote's texts. Over HTTP/1.1 a browser opens six
+ * connections per origin, so a remote that does not respond leaves some of them.
  */
 const maxParallelTexts = 3;
 
 /**
- * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed
- * record is passed as integrity, so that the browser refuses a text that the team did not sign.
- * `remote_unreachable`, `remote_refused`.
+ * Creates a function that fetches remotes' texts from the releases of the verified deployment. It
+ * passes the signed hash as integrity, so that the browser refuses other bytes. It rejects with
+ * `remote_unreachable` or `remote_refused`.
  */
 export function createTextFetcher(
   verified: VerifiedDeployment,
@@ -46,7 +46,8 @@ export function createTextFetcher(
   fetch: typeof globalThis.fetch,
 ): FetchTexts {
   /**
-   * The browser may keep the wrong bytes of these as immutable: they are fetched past its cache.
+   * URLs of failed texts. Their next fetch bypasses the browser's cache, which may have stored
+   * wrong bytes as immutable.
    */
   const failedUrls = new Set<string>();
   const limiters = new Map<ReleaseRecord, ConcurrencyLimiter>();

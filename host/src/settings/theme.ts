@@ -11,8 +11,8 @@ export interface ThemeStore {
 }
 
 /**
- * The theme of the page: the one that was chosen, else the device's. Shown as `data-theme` on the
- * root element.
+ * The page's theme: the person's choice, else the device's setting. It is `data-theme` on the root
+ * element.
  */
 export function createThemeStore(window: Window): ThemeStore {
   const { document } = window;
@@ -21,7 +21,7 @@ export function createThemeStore(window: Window): ThemeStore {
     document.documentElement.dataset["theme"] = store.getState();
   };
   applyTheme();
-  store.subscribe(applyTheme); // subscribed first, so that later listeners find the attribute set
+  store.subscribe(applyTheme); // subscribes first, so that later listeners find the attribute set
 
   return Object.freeze<ThemeStore>({
     getState: store.getState,
@@ -30,7 +30,7 @@ export function createThemeStore(window: Window): ThemeStore {
       try {
         window.localStorage.setItem(themeKey, String(theme === "dark"));
       } catch {
-        // Storage is full or forbidden: the choice lasts as long as the page.
+        // Storage is full or forbidden: the choice lasts until the page closes.
       }
       store.setState(theme);
     },

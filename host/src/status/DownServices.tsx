@@ -5,13 +5,13 @@ import { styled } from "styled-components";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
 /**
- * Shown beside a failure: lists what does not answer. Nothing when all checks succeed, since the
- * failure then has another reason.
+ * Lists the services that do not respond, next to a failure. Renders nothing when all checks
+ * succeed: the failure then has another reason.
  */
 export function DownServices() {
   const { t } = useTranslation("header");
   const { rows } = useHealth();
-  const downRows = rows.filter(({ health }) => health !== undefined && health !== null);
+  const downRows = rows.filter(({ failure }) => failure !== undefined && failure !== null);
   if (downRows.length === 0) return null;
   return (
     <Container role="status">

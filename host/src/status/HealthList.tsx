@@ -8,10 +8,10 @@ import { styled } from "styled-components";
 import { useHost } from "../context/host-context.ts";
 import { checkHealth, healthNames, type HealthFailure, type HealthName } from "./health.ts";
 
-/** The result of one check; undefined until the first answer. */
+/** Result of a check; `failure` is undefined until the first response. */
 interface HealthRow {
   readonly name: HealthName;
-  readonly health: HealthFailure | undefined;
+  readonly failure: HealthFailure | undefined;
 }
 
 export interface HealthReport {
@@ -29,7 +29,7 @@ export function useHealth(): HealthReport {
     trust: useHealthCheck("trust"),
   } satisfies Record<HealthName, unknown>;
   return {
-    rows: healthNames.map((name) => ({ name, health: checks[name].data })),
+    rows: healthNames.map((name) => ({ name, failure: checks[name].data })),
     isChecking: healthNames.some((name) => checks[name].isFetching),
     recheck: () => {
       for (const name of healthNames) void checks[name].refetch();
@@ -38,8 +38,8 @@ export function useHealth(): HealthReport {
 }
 
 function useHealthCheck(name: HealthName) {
-  const { session, verified } = useHost();
-  const { authority } = verified.deployment.identity;
+  const { session, verifiedDeployment } = useHost();
+  const { authority } = verifiedDeployment.deployment.identity;
   return useQuery({
     queryKey: ["health", name],
     queryFn: async (): Promise<HealthFailure> => {
@@ -47,7 +47,7 @@ function useHealthCheck(name: HealthName) {
         await checkHealth(name, {
           origin: window.location.origin,
           authority,
-          http: session.publicHttp,
+          publicHttp: session.publicHttp,
           fetch: window.fetch.bind(window),
         });
         return null;
@@ -61,32 +61,31 @@ function useHealthCheck(name: HealthName) {
   });
 }
 
-/** The result of each check in words, with the reason of a failure. */
 export function HealthList({ rows }: Pick<HealthReport, "rows">) {
   const { t } = useTranslation(["header", "errors"]);
   return (
     <Card as="div">
       <List>
-        {rows.map(({ name, health }) => (
-          <Row key={name} data-health={health === undefined ? "asking" : health === null ? "works" : "down"}>
-            {health === undefined ? (
+        {rows.map(({ name, failure }) => (
+          <Row key={name} data-health={failure === undefined ? "asking" : failure === null ? "works" : "down"}>
+            {failure === undefined ? (
               <Dot aria-hidden />
-            ) : health === null ? (
+            ) : failure === null ? (
               <CircleCheck aria-hidden />
             ) : (
               <CircleAlert aria-hidden />
             )}
             <div>
               <strong>{t(`header:status.${name}.title`)}</strong>
-              {health === undefined ? (
+              {failure === undefined ? (
                 <Skeleton height="1.3em" width="14rem" />
               ) : (
                 <SmallText>
-                  {health === null ? t(`header:status.${name}.works_body`) : t(`header:status.${name}.down_body`)}
+                  {failure === null ? t(`header:status.${name}.works_body`) : t(`header:status.${name}.down_body`)}
                 </SmallText>
               )}
-              {health !== undefined && health !== null && (
-                <SmallText>{t(`header:status.reason.${classifyReason(health)}`)}</SmallText>
+              {failure !== undefined && failure !== null && (
+                <SmallText>{t(`header:status.reason.${classifyReason(failure)}`)}</SmallText>
               )}
             </div>
           </Row>

@@ -6,16 +6,18 @@ import { useAreaTitle } from "../area/area-title.ts";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
 /**
- * Shows whether portal, service and sign-in provider answer now, and which remotes were refused.
+ * Shows whether portal, service and sign-in provider respond now, and which remotes were refused.
  */
 export default function StatusPage() {
   const { t } = useTranslation("header");
-  const { verified } = useHost();
+  const { verifiedDeployment } = useHost();
   const getAreaTitle = useAreaTitle();
   const { rows, isChecking, recheck } = useHealth();
-  const refusedRemotes = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
-  const isComplete = rows.every(({ health }) => health !== undefined);
-  const downRows = rows.filter(({ health }) => health !== undefined && health !== null);
+  const refusedRemotes = [...verifiedDeployment.remotes].flatMap(([name, remote]) =>
+    remote.status === "refused" ? [name] : [],
+  );
+  const isComplete = rows.every(({ failure }) => failure !== undefined);
+  const downRows = rows.filter(({ failure }) => failure !== undefined && failure !== null);
 
   return (
     <Page
@@ -34,12 +36,12 @@ export default function StatusPage() {
         )}
         {isComplete && downRows.length > 0 && (
           <Notice tone="warn">
-            {t("status.some_body", { names: downRows.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
+            {t("status.some_body", { areas: downRows.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
           </Notice>
         )}
       </div>
       {refusedRemotes.length > 0 && (
-        <Notice tone="warn">{t("status.refused_body", { names: refusedRemotes.map(getAreaTitle).join(", ") })}</Notice>
+        <Notice tone="warn">{t("status.refused_body", { areas: refusedRemotes.map(getAreaTitle).join(", ") })}</Notice>
       )}
       <HealthList rows={rows} />
     </Page>

@@ -15,7 +15,7 @@ const createService = () =>
 const createDeps = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
   origin: "https://portal.example",
   authority: "https://id.example/realms/relicario",
-  http: createService(),
+  publicHttp: createService(),
   fetch: () => Promise.resolve(new Response("{}")),
   timeLimit: () => new AbortController().signal,
   ...changes,
@@ -25,13 +25,13 @@ describe("checkHealth", () => {
   it.each([
     ["portal", "https://portal.example/healthz"],
     ["identity", "https://id.example/realms/relicario/.well-known/openid-configuration"],
-  ] as const)("asks the %s at %s, without cookies", async (name, address) => {
+  ] as const)("checks the %s at %s, without cookies", async (name, address) => {
     const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
     await checkHealth(name, createDeps({ fetch }));
     expect(fetch).toHaveBeenCalledWith(address, expect.objectContaining({ cache: "no-store", credentials: "omit" }));
   });
 
-  it("asks a provider whose issuer ends with a slash where discovery is, not below two slashes", async () => {
+  it("checks a provider whose issuer ends with a slash without a double slash", async () => {
     const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
     await checkHealth("identity", createDeps({ authority: "https://id.example/", fetch }));
     expect(fetch).toHaveBeenCalledWith("https://id.example/.well-known/openid-configuration", expect.anything());
@@ -40,27 +40,34 @@ describe("checkHealth", () => {
   it.each([
     ["service", "/readyz"],
     ["trust", "/auth/certs"],
-  ] as const)("asks for the %s at %s", async (name, path) => {
+  ] as const)("checks the %s at %s", async (name, path) => {
     const http = createService();
-    await checkHealth(name, createDeps({ http }));
+    await checkHealth(name, createDeps({ publicHttp: http }));
     expect(http.calls.map((call) => call.path)).toEqual([path]);
   });
 
   it.each<[string, Partial<HealthDeps>, string]>([
     ["it cannot be reached", { fetch: () => Promise.reject(new TypeError("Failed to fetch")) }, "service_unavailable"],
-    ["it answers an error", { fetch: () => Promise.resolve(new Response("", { status: 503 })) }, "service_unavailable"],
     [
-      "it is late",
+      "it responds with an error",
+      { fetch: () => Promise.resolve(new Response("", { status: 503 })) },
+      "service_unavailable",
+    ],
+    [
+      "it times out",
       { fetch: () => Promise.reject(new DOMException("late", "TimeoutError")), timeLimit: () => AbortSignal.abort() },
       "timed_out",
     ],
-  ])("says why when %s", async (_name, changes, code) => {
+  ])("rejects with the reason when %s", async (_name, changes, code) => {
     await expect(checkHealth("identity", createDeps(changes))).rejects.toMatchObject({ code });
   });
 
-  it("does not trust a service that knows no key of the provider", async () => {
+  it("rejects a service that knows no key of the provider", async () => {
     await expect(
-      checkHealth("trust", createDeps({ http: createFakeHttpClient({ "GET /auth/certs": () => ({ keys: [] }) }) })),
+      checkHealth(
+        "trust",
+        createDeps({ publicHttp: createFakeHttpClient({ "GET /auth/certs": () => ({ keys: [] }) }) }),
+      ),
     ).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
@@ -88,16 +95,16 @@ describe("StatusPage", () => {
   };
 
   it.each([
-    ["en", "light", "Everything answers."],
-    ["es", "dark", "Todo responde."],
-  ] as const)("says that everything answers, accessibly (%s, %s)", async (language, theme, text) => {
+    ["en", "light", "Everything works."],
+    ["es", "dark", "Todo funciona."],
+  ] as const)("says that everything responds, accessibly (%s, %s)", async (language, theme, text) => {
     await show({}, { language, theme });
     expect(await screen.findByText(text)).toBeVisible();
     expect(screen.getAllByRole("listitem")).toHaveLength(healthNames.length);
     await expectAccessible();
   });
 
-  it("names what does not answer and why, and sees it come back", async () => {
+  it("shows failed checks with the reason, and then their success", async () => {
     fetchMock.mockImplementation((address) =>
       address.includes("id.example")
         ? Promise.reject(new TypeError("Failed to fetch"))
@@ -108,24 +115,24 @@ describe("StatusPage", () => {
       throw new PortalError("service_unavailable");
     });
     await show({ http });
-    expect(await screen.findByText("No good answer from: Service, Sign-in provider.")).toBeVisible();
+    expect(await screen.findByText("Not working: Service, Sign-in provider.")).toBeVisible();
     const rows = screen.getAllByRole("listitem");
-    expect(within(rows[1] ?? document.body).getByText("It does not answer.")).toBeVisible();
+    expect(within(rows[1] ?? document.body).getByText("It does not respond.")).toBeVisible();
     await expectAccessible();
 
     fetchMock.mockImplementation(() => Promise.resolve(new Response("{}")));
     http.answer("GET /readyz", () => ({ status: "ok" }));
-    await userEvent.click(screen.getByRole("button", { name: "Ask again" }));
+    await userEvent.click(screen.getByRole("button", { name: "Check again" }));
     await waitFor(() => {
-      expect(screen.getByText("Everything answers.")).toBeVisible();
+      expect(screen.getByText("Everything works.")).toBeVisible();
     });
   });
 
-  it("names the parts of the portal that were refused", async () => {
-    await show({ refused: ["sharing", "settings"] });
+  it("names the refused remotes", async () => {
+    await show({ refusedRemotes: ["sharing", "settings"] });
     expect(
-      await screen.findByText("Not started, because they are not what was signed: Settings, Sharing."),
+      await screen.findByText("Not started, because they do not match what was signed: Settings, Sharing."),
     ).toBeVisible();
-    expect(screen.queryByText("Everything answers.")).not.toBeInTheDocument();
+    expect(screen.queryByText("Everything works.")).not.toBeInTheDocument();
   });
 });

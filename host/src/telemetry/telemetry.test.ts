@@ -6,11 +6,11 @@ const release = "secrets-0.3.1-0123456789ab";
 function setUp({ privacyControl = false } = {}) {
   const sentRequests: unknown[] = [];
   const events = new EventTarget();
-  const page = { wish: "unknown" as TelemetryConsent, visibilityState: "visible" as DocumentVisibilityState };
+  const page = { consent: "unknown" as TelemetryConsent, visibilityState: "visible" as DocumentVisibilityState };
   const telemetry = createTelemetry({
     endpoint: "http://localhost:3000/api/telemetry",
     findRelease: (remote) => (remote === "secrets" ? release : null),
-    getConsent: () => page.wish,
+    getConsent: () => page.consent,
     window: {
       addEventListener: events.addEventListener.bind(events),
       setTimeout: window.setTimeout.bind(window),
@@ -26,7 +26,7 @@ function setUp({ privacyControl = false } = {}) {
     page.visibilityState = "hidden";
     events.dispatchEvent(new Event("visibilitychange"));
   };
-  return { telemetry, sent: sentRequests, page, hide, waitForSend: () => jest.advanceTimersByTimeAsync(sendDelayMs) };
+  return { telemetry, sentRequests, page, hide, waitForSend: () => jest.advanceTimersByTimeAsync(sendDelayMs) };
 }
 
 describe("createTelemetry", () => {
@@ -37,9 +37,9 @@ describe("createTelemetry", () => {
     jest.useRealTimers();
   });
 
-  it("sends what was noted together, without anything of the person", async () => {
-    const { telemetry, sent, page, waitForSend } = setUp();
-    page.wish = "yes";
+  it("sends records together, without personal data", async () => {
+    const { telemetry, sentRequests, page, waitForSend } = setUp();
+    page.consent = "yes";
     telemetry.recordLoad("secrets", "load", { milliseconds: 12.4 });
     telemetry.recordLoad("secrets", "render", { code: "remote_crashed" });
     telemetry.recordLoad("unknown", "load", { milliseconds: 1 });
@@ -49,7 +49,7 @@ describe("createTelemetry", () => {
       { remote: "secrets", release, phase: "load", duration_ms: 12 },
       { remote: "secrets", release, phase: "render", code: "remote_crashed" },
     ];
-    expect(sent).toMatchObject([
+    expect(sentRequests).toMatchObject([
       {
         method: "POST",
         credentials: "omit",
@@ -58,57 +58,57 @@ describe("createTelemetry", () => {
       },
     ]);
     await waitForSend();
-    expect(sent).toHaveLength(1);
+    expect(sentRequests).toHaveLength(1);
   });
 
-  it("waits until the account is known, and sends nothing for one that switched it off, not even signed out", async () => {
-    const { telemetry, sent, page, hide, waitForSend } = setUp();
+  it("waits until the account is known, and after a refusal sends nothing, not even once signed out", async () => {
+    const { telemetry, sentRequests, page, hide, waitForSend } = setUp();
     telemetry.recordLoad("secrets", "load", { milliseconds: 1 });
     await waitForSend();
-    expect(sent).toEqual([]);
-    page.wish = "no";
+    expect(sentRequests).toEqual([]);
+    page.consent = "no";
     await waitForSend();
-    page.wish = "visitor";
+    page.consent = "visitor";
     telemetry.recordLoad("secrets", "page", { milliseconds: 1 });
     await waitForSend();
     hide();
-    expect(sent).toEqual([]);
-    page.wish = "yes"; // switched on again
+    expect(sentRequests).toEqual([]);
+    page.consent = "yes"; // the person consents again
     telemetry.recordLoad("secrets", "page", { milliseconds: 2 });
     await waitForSend();
-    expect(sent).toMatchObject([{ body: { events: [{ duration_ms: 2 }] } }]);
+    expect(sentRequests).toMatchObject([{ body: { events: [{ duration_ms: 2 }] } }]);
   });
 
-  it("sends what a visitor's page noted when it is hidden, and nothing where the browser says Global Privacy Control", async () => {
+  it("sends a visitor's records when the page is hidden, and nothing with Global Privacy Control", async () => {
     for (const [privacyControl, calls] of [
       [false, 1],
       [true, 0],
     ] as const) {
-      const { telemetry, sent, page, hide } = setUp({ privacyControl });
-      page.wish = "visitor";
+      const { telemetry, sentRequests, page, hide } = setUp({ privacyControl });
+      page.consent = "visitor";
       telemetry.recordLoad("secrets", "load", { milliseconds: 1 });
       hide();
-      expect(sent).toHaveLength(calls);
+      expect(sentRequests).toHaveLength(calls);
     }
   });
 
-  it("holds no more than the service takes", async () => {
-    const { telemetry, sent, page, waitForSend } = setUp();
-    page.wish = "yes";
+  it("keeps at most as many records as the service accepts in one call", async () => {
+    const { telemetry, sentRequests, page, waitForSend } = setUp();
+    page.consent = "yes";
     for (let index = 0; index < 60; index++) telemetry.recordLoad("secrets", "load", { milliseconds: index });
     await waitForSend();
-    expect((sent[0] as { body: { events: unknown[] } }).body.events).toHaveLength(50);
+    expect((sentRequests[0] as { body: { events: unknown[] } }).body.events).toHaveLength(50);
   });
 });
 
 describe("ScreenHistory", () => {
-  it("knows which screen was shown when, the first from the beginning", () => {
-    const screens = new ScreenHistory();
-    expect(screens.findAt(0)).toBeNull();
-    screens.record("/home", 900);
-    screens.record("/home", 1_000);
-    screens.record("/secrets", 2_000);
-    expect([0, 1_999, 2_000, 9_000].map((time) => screens.findAt(time))).toEqual([
+  it("finds the screen shown at a time, and the first screen from time zero on", () => {
+    const screenHistory = new ScreenHistory();
+    expect(screenHistory.findAt(0)).toBeNull();
+    screenHistory.record("/home", 900);
+    screenHistory.record("/home", 1_000);
+    screenHistory.record("/secrets", 2_000);
+    expect([0, 1_999, 2_000, 9_000].map((time) => screenHistory.findAt(time))).toEqual([
       "/home",
       "/home",
       "/secrets",

@@ -5,28 +5,28 @@ import type { ErrorCode } from "@relicario/shared/errors";
 type LoadPhase = TelemetryBody["events"][number]["phase"];
 export type Vital = TelemetryBody["vitals"][number];
 
-/** `unknown` until the account is known; `visitor` where nobody is signed in. */
+/** `unknown` until the account is known; `visitor` when no one is signed in. */
 export type TelemetryConsent = "yes" | "no" | "visitor" | "unknown";
 
 export interface TelemetryDeps {
-  /** Of the call `POST /telemetry`. */
+  /** URL of `POST /telemetry`. */
   readonly endpoint: string;
-  /** The release that a remote runs, or would; null when the deployment names none. */
+  /** The release of a remote, even a refused one; null when the deployment names none. */
   readonly findRelease: (remote: RemoteName) => string | null;
   readonly getConsent: () => TelemetryConsent;
   readonly window: Pick<Window, "addEventListener" | "setTimeout"> & {
     readonly document: Pick<Document, "visibilityState">;
   };
-  /** Whether the browser says Global Privacy Control. */
+  /** Whether the browser sends Global Privacy Control. */
   readonly privacyControl: boolean;
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Tells the service how loads and pages went, by nobody. */
+/** Reports load times, failures and web vitals to the service, without naming the person. */
 export interface PageTelemetry {
   /**
-   * One load of a remote or a page of it with its repetitions, in milliseconds; or a failure later
-   * on, which took none.
+   * Records a load of a remote or a page with its duration in milliseconds, retries included. Also
+   * records a later failure, without a duration.
    */
   readonly recordLoad: (
     remote: RemoteName,
@@ -36,13 +36,16 @@ export interface PageTelemetry {
   readonly recordVital: (vital: Vital) => void;
 }
 
-/** What is noted goes together, so many milliseconds later, or when the page is hidden. */
+/**
+ * How long records are collected before they are sent together, in milliseconds. A page that
+ * becomes hidden sends at once.
+ */
 export const sendDelayMs = 10_000;
 
 /**
- * What is noted waits until it is known whether the person switched this off. Once somebody did,
- * this page sends nothing more as a visitor either. A browser that says Global Privacy Control
- * sends nothing at all.
+ * Creates the telemetry. Records wait until the person's consent is known. After a refusal this
+ * page sends nothing, even once the person has signed out. A browser with Global Privacy Control
+ * sends nothing.
  */
 export function createTelemetry({
   endpoint,
@@ -57,7 +60,7 @@ export function createTelemetry({
   let isScheduled = false;
   let isOptedOut = false;
 
-  const resolveConsent = (): boolean | null => {
+  const isSendingAllowed = (): boolean | null => {
     if (privacyControl) return false;
     const consent = getConsent();
     if (consent === "yes" || consent === "no") isOptedOut = consent === "no";
@@ -65,34 +68,35 @@ export function createTelemetry({
   };
 
   const send = (): void => {
-    const allowed = resolveConsent();
-    if (allowed === null) return;
+    const isAllowed = isSendingAllowed();
+    if (isAllowed === null) return;
     const body: TelemetryBody = { events, vitals };
     [events, vitals] = [[], []];
-    if (!allowed || (body.events.length === 0 && body.vitals.length === 0)) return;
+    if (!isAllowed || (body.events.length === 0 && body.vitals.length === 0)) return;
     fetch(endpoint, {
       method: "POST",
       body: JSON.stringify(body),
       headers: { "content-type": "application/json" },
-      keepalive: true, // the last one of a page is sent while it goes away
+      keepalive: true, // lets the last request outlive the page
       credentials: "omit",
       cache: "no-store",
       redirect: "error",
-    }).catch(() => undefined); // not worth another try
+    }).catch(() => undefined); // lost records are not worth a retry
   };
 
   const scheduleSend = (): void => {
-    if (resolveConsent() === false) [events, vitals] = [[], []];
+    if (isSendingAllowed() === false) [events, vitals] = [[], []];
     if (isScheduled || (events.length === 0 && vitals.length === 0)) return;
     isScheduled = true;
     window.setTimeout(() => {
       isScheduled = false;
       send();
-      scheduleSend(); // while nobody knows what the person wishes
+      scheduleSend(); // while the consent is unknown
     }, sendDelayMs);
   };
 
-  // At the window, after the listeners of the document that note the last values of a page.
+  // Listens on the window, so that it runs after the document's listeners, which record a page's
+  // last values.
   window.addEventListener("visibilitychange", () => {
     if (window.document.visibilityState === "hidden") send();
   });

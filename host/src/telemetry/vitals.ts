@@ -3,15 +3,15 @@ import type { MetricType } from "web-vitals";
 import type { Vital } from "./telemetry.ts";
 
 export interface VitalsDeps {
-  /** The screen that was shown at that time of the page's clock, in milliseconds. */
+  /** The screen shown at this time of the page's clock, in milliseconds. */
   readonly findScreen: (time: number) => Pick<Vital, "remote" | "release" | "route"> | null;
   readonly recordVital: (vital: Vital) => void;
 }
 
 /**
- * Measures the page from now on; the browser tells what it had noted before, so that the library
- * can come after the first screen. Each value counts for the screen that it is about: the one with
- * the slowest interaction or the largest shift, else the first.
+ * Measures web vitals. May start after the first screen, because the browser has buffered earlier
+ * entries. INP counts for the screen with the slowest interaction, CLS for the screen with the
+ * largest shift, every other value for the first screen.
  */
 export async function watchVitals({ findScreen, recordVital }: VitalsDeps): Promise<void> {
   const { onCLS, onFCP, onINP, onLCP, onTTFB } = await import(/* webpackChunkName: "vitals" */ "web-vitals");
@@ -22,7 +22,6 @@ export async function watchVitals({ findScreen, recordVital }: VitalsDeps): Prom
   for (const observe of [onCLS, onFCP, onINP, onLCP, onTTFB]) observe(report);
 }
 
-/** Which screen was shown when. */
 export class ScreenHistory {
   readonly #visits: { readonly since: number; readonly pathname: string }[] = [];
 

@@ -2,7 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 /**
  * Logs a failed step to the console: its name and an error code, never a message, which could quote
- * a token or a text of the person.
+ * a token or the person's text.
  */
 export function warn(step: string, error: unknown): void {
   // oxlint-disable-next-line no-console -- the one place where the host writes to the console

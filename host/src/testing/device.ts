@@ -9,8 +9,8 @@ import { openDB } from "idb";
 const { vault, uploads, rows } = deviceStorage;
 
 /**
- * Fills this device as the vault does: a record, uploads, the device key and, where `withRows`,
- * sealed rows.
+ * Stores on this device what the vault stores: a record, uploads, the device key and, with
+ * `withRows`, sealed rows.
  */
 export async function fillDevice(
   account: DeviceAccount,
@@ -51,7 +51,7 @@ export async function fillDevice(
   rowDatabase.close();
 }
 
-/** Local storage of the origin, and what stands in it. */
+/** Local storage of the origin, and its items. */
 export function createOriginStorage(): {
   readonly items: Map<string, string>;
   readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem">;
@@ -69,7 +69,7 @@ export function createOriginStorage(): {
   return { items, storage };
 }
 
-/** Everything in every database of this origin, by database and store. */
+/** All entries of all databases of this origin, by database and store. */
 export async function readAllDatabases(): Promise<Readonly<Record<string, readonly (readonly [unknown, unknown])[]>>> {
   const contents: Record<string, (readonly [unknown, unknown])[]> = {};
   for (const { name = "" } of await indexedDB.databases()) {
@@ -85,14 +85,11 @@ export async function readAllDatabases(): Promise<Readonly<Record<string, readon
 
 export interface FakeFolder {
   readonly files: Map<string, "closed" | "open">;
-  /** What holds a file open ends: its file closes, and its Web Lock goes. */
+  /** Closes a file and releases its Web Lock, as the end of its worker does. */
   readonly closeFile: (file: string) => void;
 }
 
-/**
- * The private files of this origin, as browsers have them: a file that is still open cannot be
- * removed.
- */
+/** Fakes private files of this origin. As in a browser, an open file cannot be removed. */
 export function installPrivateFiles(): FakeFolder {
   const files = new Map<string, "closed" | "open">();
   const waiters = new Map<string, () => void>();
@@ -117,8 +114,8 @@ export function installPrivateFiles(): FakeFolder {
     });
     return callback();
   };
-  // A navigator of this test's own: the one that was there is the process's, which runs other tests
-  // after it.
+  // Replaces the navigator only for this test: the original belongs to the process, which runs
+  // other tests later.
   Object.defineProperty(globalThis, "navigator", {
     value: { storage: { getDirectory: () => Promise.resolve(root) }, locks: { request } },
     configurable: true,

@@ -13,12 +13,12 @@ import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../settings/feature-flags.ts";
-import { createConfirmQueue } from "../popups/confirms.tsx";
+import { createDialogQueue } from "../popups/dialog-queue.ts";
 import type { Host } from "../context/host-context.ts";
 import { buildPortalRoutes } from "../routes/routes.ts";
-import type { SessionState } from "../session/machine.ts";
+import type { SessionState } from "../session/session-state.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
-import type { VendorAppearance } from "../settings/vendor.ts";
+import type { VendorAppearance } from "../settings/vendor-appearance.ts";
 import { ScreenHistory } from "../telemetry/vitals.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
@@ -34,7 +34,7 @@ export const claims = {
 
 const signedInState: SessionState = { status: "authenticated", user: alba };
 
-/** A store that screens read and a test changes. */
+/** A store that screens read and a test sets. */
 interface TestStore<T> {
   readonly getState: () => T;
   readonly set: (next: T) => void;
@@ -58,10 +58,11 @@ export interface FakeHostSettings {
   readonly theme?: ThemeName;
   readonly http?: FakeHttpClient;
   readonly deployment?: Partial<Deployment>;
-  readonly refused?: readonly RemoteName[];
-  /** Remotes without a validly signed record: only their names are known. */
-  readonly unsigned?: readonly RemoteName[];
+  readonly refusedRemotes?: readonly RemoteName[];
+  /** Remotes without a validly signed record. Only their names are known. */
+  readonly unsignedRemotes?: readonly RemoteName[];
   readonly appearance?: VendorAppearance;
+  readonly wrongClock?: VerifiedDeployment["wrongClock"];
   readonly hasEndedElsewhere?: boolean;
   readonly storedAccounts?: readonly StoredAccount[];
 }
@@ -70,11 +71,11 @@ export interface FakeHost {
   readonly host: Host;
   readonly http: FakeHttpClient;
   readonly session: TestStore<SessionState>;
-  readonly watch: TestStore<WatchState>;
+  readonly deploymentWatch: TestStore<WatchState>;
   readonly isDown: TestStore<boolean>;
-  readonly vendor: TestStore<VendorAppearance>;
+  readonly vendorAppearance: TestStore<VendorAppearance>;
   readonly calls: {
-    readonly signIn: jest.Mock<Promise<void>, [string]>;
+    readonly signIn: jest.Mock<Promise<void>, Parameters<Host["session"]["signIn"]>>;
     readonly signInAgain: jest.Mock<Promise<{ authTime: number }>, []>;
     readonly signOut: jest.Mock<Promise<void>, []>;
     readonly forgetDevice: jest.Mock<Promise<void>, []>;
@@ -87,21 +88,25 @@ export interface FakeHost {
   };
 }
 
-/** A host in memory, without network calls and without remotes. */
+/** A host in memory, without network calls or remotes. */
 export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
   const http = settings.http ?? createFakeHttpClient();
   const session = createTestStore(settings.state ?? signedInState);
   const exchange = createTestStore<ExchangeState>(
-    settings.exchange ?? { status: "ready", session: { token: "t", claims } },
+    settings.exchange ?? { status: "ready", sessionToken: { token: "t", claims } },
   );
-  const deploymentWatch = createTestStore<WatchState>({ newer: false, disabled: new Set(), expired: false });
+  const deploymentWatch = createTestStore<WatchState>({
+    updateAvailable: false,
+    disabledRemotes: new Set(),
+    expired: false,
+  });
   const isDown = createTestStore(false);
   const vendorAppearance = createTestStore<VendorAppearance>(
     settings.appearance ?? { layout: "standard", name: "Relicario" },
   );
   const verified = createVerifiedDeployment(settings);
   const calls: FakeHost["calls"] = {
-    signIn: jest.fn((_returnTo: string) => Promise.resolve()),
+    signIn: jest.fn<Promise<void>, Parameters<Host["session"]["signIn"]>>(() => Promise.resolve()),
     signInAgain: jest.fn(() => Promise.resolve({ authTime: 0 })),
     signOut: jest.fn(() => new Promise<void>(() => undefined)),
     forgetDevice: jest.fn(() => new Promise<void>(() => undefined)),
@@ -113,9 +118,9 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
     prefetch: jest.fn(),
   };
   const members: Partial<Host> = {
-    verified,
+    verifiedDeployment: verified,
     routes: buildPortalRoutes(verified.remotes, () => undefined),
-    watch: {
+    deploymentWatch: {
       getState: deploymentWatch.getState,
       subscribe: deploymentWatch.subscribe,
       check: calls.check,
@@ -126,6 +131,7 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
       subscribe: session.subscribe,
       signIn: calls.signIn,
       signInAgain: calls.signInAgain,
+      openSignIn: () => Promise.resolve(""),
       signOut: calls.signOut,
       forgetDevice: calls.forgetDevice,
       hasEndedElsewhere: () => settings.hasEndedElsewhere === true,
@@ -134,27 +140,34 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
         subscribe: exchange.subscribe,
         renew: calls.renew,
         getToken: () => Promise.resolve("t"),
-        start: () => undefined,
+        setAccessToken: () => undefined,
         clear: () => undefined,
       },
       publicHttp: http,
       onLock: () => () => undefined,
     } as Partial<Host["session"]> as Host["session"],
     http,
-    reachability: { isDown: isDown.getState, subscribe: isDown.subscribe, observe: (observedHttp) => observedHttp },
+    reachability: {
+      isDown: isDown.getState,
+      subscribe: isDown.subscribe,
+      report: () => undefined,
+      observe: (observedHttp) => observedHttp,
+    },
     loader: {
       load: calls.load,
-      loadCode: calls.load,
+      loadWithoutTexts: calls.load,
       loadPage: () => Promise.reject(new PortalError("unknown")),
       prefetch: calls.prefetch,
     },
-    vault: {
+    vaultSource: {
       get: () => Promise.reject(new PortalError("vault_unavailable")),
       onLocked: () => () => undefined,
       lock: () => Promise.resolve(),
+      drop: () => undefined,
+      onDropped: () => () => undefined,
       stop: () => Promise.resolve(),
     },
-    visitor: {
+    visitorSource: {
       get: () => Promise.reject(new PortalError("vault_unavailable")),
       setActivePath: () => undefined,
       close: () => undefined,
@@ -162,27 +175,37 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
     vendor: { getState: vendorAppearance.getState, subscribe: vendorAppearance.subscribe, refresh: () => undefined },
     flags: createFeatureFlags(verified.deployment, sessionStorage),
     queryClient: createTestQueryClient(),
-    i18n: createInstance(),
+    i18n: createKeyTexts(),
     theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
-    confirms: createConfirmQueue(),
+    confirmQueue: createDialogQueue(),
+    serviceDialogs: createDialogQueue(),
     listStoredAccounts: () => Promise.resolve(settings.storedAccounts ?? []),
-    screens: new ScreenHistory(),
+    screenHistory: new ScreenHistory(),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,
   };
-  return { host: members as Host, http, session, watch: deploymentWatch, isDown, vendor: vendorAppearance, calls };
+  return {
+    host: members as Host,
+    http,
+    session,
+    deploymentWatch,
+    isDown,
+    vendorAppearance,
+    calls,
+  };
 }
 
 function createVerifiedDeployment({
   deployment = {},
-  refused = [],
-  unsigned = [],
+  refusedRemotes = [],
+  unsignedRemotes = [],
+  wrongClock = null,
 }: FakeHostSettings): VerifiedDeployment {
   const remotes = new Map<RemoteName, VerifiedRemote>(
     [...readManifests()].map(([name, manifest]) => [
       name,
-      refused.includes(name) || unsigned.includes(name)
-        ? { status: "refused", code: "remote_refused", manifest: unsigned.includes(name) ? null : manifest }
+      refusedRemotes.includes(name) || unsignedRemotes.includes(name)
+        ? { status: "refused", code: "remote_refused", manifest: unsignedRemotes.includes(name) ? null : manifest }
         : {
             status: "verified",
             record: {
@@ -207,10 +230,17 @@ function createVerifiedDeployment({
     messages: [],
     ...deployment,
   };
-  return { deployment: fullDeployment as Deployment, remotes, override: null };
+  return { deployment: fullDeployment as Deployment, remotes, override: null, wrongClock };
 }
 
-/** Whether the window is as small as a phone; jsdom has no layout. */
+/** Shows keys in place of texts. */
+function createKeyTexts(): Host["i18n"] {
+  const i18n = createInstance();
+  void i18n.init({ lng: "en", resources: {}, initAsync: false });
+  return i18n;
+}
+
+/** Mocks the window's size; jsdom has no layout. */
 export function mockWindow({ mobile }: { readonly mobile: boolean }): void {
   window.matchMedia = (query: string) =>
     ({

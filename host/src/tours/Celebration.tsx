@@ -7,8 +7,8 @@ import { styled } from "styled-components";
 import { celebration } from "./appearance.ts";
 
 /**
- * Shown for three seconds at the end of the first tour. Confetti for two; none for people who want
- * no motion.
+ * Shown for three seconds at the end of the first tour, with two seconds of confetti. It has no
+ * confetti or motion for people who prefer reduced motion.
  */
 export function Celebration({ onEnd }: { readonly onEnd: () => void }) {
   const { t } = useTranslation("joyride");
@@ -20,7 +20,7 @@ export function Celebration({ onEnd }: { readonly onEnd: () => void }) {
 
   useEffect(() => {
     if (canvas.current === null) return undefined;
-    // A worker of the library's would need a blob script that the content security policy refuses.
+    // The library's worker would need a blob script, which the content security policy refuses.
     const fire = confetti.create(canvas.current, { resize: true, useWorker: false, disableForReducedMotion: true });
     void fire({
       particleCount: celebration.pieces,
@@ -63,7 +63,7 @@ const Canvas = styled.canvas`
   height: 100%;
 `;
 
-/** Over the confetti, to be read. */
+/** Readable above the confetti. */
 const Words = styled.p`
   position: relative;
   padding: ${space(4)} ${space(6)};

@@ -7,17 +7,16 @@ import userEvent from "@testing-library/user-event";
 import { Frame } from "../frame/Frame.tsx";
 import { HelpPage } from "../help/HelpPage.tsx";
 import { HostContext } from "../context/host-context.ts";
-import type { LoadedModule } from "../remotes/remote-module.ts";
+import type { ParsedModule } from "../remotes/remote-module.ts";
 import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { celebration } from "./appearance.ts";
 import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
-import type { Tour } from "./machine.ts";
+import type { Tour } from "./tour-state.ts";
 import { createTourStorage, onboardingKey, toursSeenKey } from "./tour-storage.ts";
 import { TourHost } from "./TourHost.tsx";
 import { createTours, ToursProvider } from "./tours.ts";
 
-// jsdom draws no canvas. What the library is asked for is what counts here; that it draws is seen
-// in a browser.
+// jsdom draws no canvas, so these tests check the calls to the library.
 const fire = jest.fn(() => Promise.resolve());
 const reset = jest.fn();
 const create = jest.fn((_canvas: HTMLCanvasElement, _options: object) => Object.assign(fire, { reset }));
@@ -46,7 +45,7 @@ async function show({
 }: Settings = {}) {
   mockWindow({ mobile });
   const fake = createFakeHost();
-  const load = (name: RemoteName): Promise<LoadedModule> =>
+  const load = (name: RemoteName): Promise<ParsedModule> =>
     name === "secrets"
       ? Promise.resolve({ name, routes: [], tours: remoteTours })
       : Promise.reject(new PortalError("remote_unreachable"));
@@ -59,7 +58,7 @@ async function show({
           <h1 data-tour="home-create">Screen</h1>
           {path === "/help" && <HelpPage />}
         </Frame>
-        <TourHost signedIn={signedIn} shell={shell} remote="secrets" />
+        <TourHost hasClaims={signedIn} shell={shell} remote="secrets" />
       </ToursProvider>
     </HostContext>,
     { path, language },
@@ -76,7 +75,7 @@ beforeEach(() => {
 });
 
 describe("the first visit on a wide screen", () => {
-  it("is led through the frame from its first step to its last, and celebrated", async () => {
+  it("runs the frame's tour from its first step to its last, and celebrates", async () => {
     const { tours } = await show();
     for (const title of [
       "Home",
@@ -85,8 +84,8 @@ describe("the first visit on a wide screen", () => {
       "Add secret",
       "Language",
       "Light or dark",
-      "Log out",
-      "The screen",
+      "Sign out",
+      "The page",
       "Help",
     ]) {
       const step = await findTooltip(title);
@@ -112,7 +111,7 @@ describe("the first visit on a wide screen", () => {
     expect(screen.queryByText("You know your way around.")).not.toBeInTheDocument();
   });
 
-  it("can go back, and ends at the cross with the flag stored", async () => {
+  it("goes back, and ends at the cross with the flag stored", async () => {
     await show();
     await findTooltip("Home");
     await press("Next");
@@ -137,24 +136,24 @@ describe("the first visit on a wide screen", () => {
     await show({ language: "es" });
     await findTooltip("Inicio");
     await press("Siguiente");
-    expect(await findTooltip("Secretos")).toHaveTextContent("La imagen y las claves no salen nunca de tu dispositivo.");
+    expect(await findTooltip("Secretos")).toHaveTextContent("La imagen y las claves nunca salen de tu dispositivo.");
     await expectAccessible();
   });
 
-  it("waits while the portal asks something, and goes on at the same step", async () => {
+  it("pauses during a confirmation dialog, and continues at the same step", async () => {
     const { tours, host } = await show();
     await findTooltip("Home");
     await press("Next");
     await findTooltip("Secrets");
     let answer: Promise<boolean> | undefined;
     act(() => {
-      answer = host.confirms.ask({ title: "Sure", description: "Really" });
+      answer = host.confirmQueue.ask({ title: "Sure", description: "Really" });
     });
     await waitFor(() => {
       expect(tours.getState()).toMatchObject({ status: "paused" });
     });
     act(() => {
-      host.confirms.getState()?.answer(false);
+      host.confirmQueue.getState()?.answer(false);
     });
     await answer;
     expect(await findTooltip("Secrets")).toBeInTheDocument();
@@ -162,18 +161,21 @@ describe("the first visit on a wide screen", () => {
   });
 
   it.each([
-    ["the flag is set", { flag: true }],
-    ["nobody is signed in", { signedIn: false }],
+    ["the flag is set", { isOnboarded: true }],
+    ["no one is signed in", { signedIn: false }],
     ["the path contains shared", { path: "/shared/abc" }],
     ["the path contains p-shared", { path: "/p-shared/abc" }],
-  ] as const)("has no tour when %s", async (_, { flag = false, ...settings }: Settings & { flag?: boolean }) => {
-    if (flag) {
-      localStorage.setItem(onboardingKey, "true");
-      localStorage.setItem(toursSeenKey, '"all"');
-    }
-    const { tours } = await show(settings);
-    expect(tours.getState()).toEqual({ status: "idle" });
-  });
+  ] as const)(
+    "has no tour when %s",
+    async (_, { isOnboarded = false, ...settings }: Settings & { isOnboarded?: boolean }) => {
+      if (isOnboarded) {
+        localStorage.setItem(onboardingKey, "true");
+        localStorage.setItem(toursSeenKey, '"all"');
+      }
+      const { tours } = await show(settings);
+      expect(tours.getState()).toEqual({ status: "idle" });
+    },
+  );
 });
 
 describe("the tours of screens", () => {
@@ -185,7 +187,7 @@ describe("the tours of screens", () => {
     ],
   };
 
-  it("run when their screen is first shown, without a celebration, and not again", async () => {
+  it("run once, when their screen is first shown, without a celebration", async () => {
     localStorage.setItem(onboardingKey, "true");
     const { tours, app } = await show({ path: "/secrets", tours: [listTour] });
     await findTooltip("Secrets");
@@ -201,7 +203,7 @@ describe("the tours of screens", () => {
   });
 
   it.each(["/shared/abc", "/p-shared/abc"])(
-    "run on the pages of links too, once onboarding is over (%s)",
+    "also run on pages opened by a link, once onboarding has ended (%s)",
     async (path) => {
       const linkTour = {
         ...listTour,
@@ -217,27 +219,27 @@ describe("the tours of screens", () => {
     },
   );
 
-  it("leave out what the screen does not show", async () => {
+  it("leave out steps whose target is not shown", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/home" });
-    const step = await findTooltip("Keep something safe");
+    const step = await findTooltip("Protect something important");
     expect(within(step).getByRole("status")).toHaveTextContent("1 of 1");
   });
 
-  it("run again from Help", async () => {
+  it("can be replayed from Help", async () => {
     localStorage.setItem(onboardingKey, "true");
     localStorage.setItem(toursSeenKey, '"all"');
     const { app } = await show({ path: "/help", tours: [listTour] });
     await userEvent.click(await screen.findByRole("button", { name: "Start the tour: Secrets" }));
-    expect(app.location()).toBe("/secrets");
+    expect(app.getLocation()).toBe("/secrets");
     expect(await findTooltip("Secrets")).toBeInTheDocument();
   });
 });
 
 describe("the first visit on a phone", () => {
-  it("begins with the slides; finishing them starts the tour", async () => {
+  it("starts with the slides; finishing them starts the tour", async () => {
     await show({ mobile: true });
-    const slides = await screen.findByRole("dialog", { name: "Keep it behind a picture" });
+    const slides = await screen.findByRole("dialog", { name: "Protect it with a picture" });
     expect(localStorage.getItem(onboardingKey)).toBeNull();
     await userEvent.click(within(slides).getByRole("button", { name: "Slide 3 of 3" }));
     await press("Finish");
@@ -253,22 +255,22 @@ describe("the first visit on a phone", () => {
   });
 });
 
-describe("targets", () => {
-  it("of the layout tour are all found", async () => {
+describe("findMissingTourTargets", () => {
+  it("finds all targets of the layout tour", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/help" });
     expect(layoutTour.steps).toHaveLength(9);
     expect(findMissingTourTargets(layoutTour)).toEqual([]);
   });
 
-  it("of the mobile tour are all found", async () => {
+  it("finds all targets of the mobile tour", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/help", mobile: true });
     expect(mobileTour.steps).toHaveLength(6);
     expect(findMissingTourTargets(mobileTour)).toEqual([]);
   });
 
-  it("that are not there are named", async () => {
+  it("names missing targets", async () => {
     await show({ path: "/help" });
     expect(findMissingTourTargets(homeTour)).toEqual(["home-messages"]);
   });
@@ -281,13 +283,13 @@ describe("a screen without navigation", () => {
     steps: [{ target: "home-create", titleKey: "joyride:home.create_title", bodyKey: "joyride:home.create_body" }],
   };
 
-  it("has its tour, once the first one was seen", async () => {
+  it("offers its tour after onboarding", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/provide-image", shell: false, tours: [tour] });
-    expect(await findTooltip("Keep something safe")).toBeVisible();
+    expect(await findTooltip("Protect something important")).toBeVisible();
   });
 
-  it("begins no onboarding", async () => {
+  it("starts no onboarding", async () => {
     const { tours } = await show({ path: "/provide-image", shell: false, tours: [tour] });
     expect(tours.getState()).toEqual({ status: "idle" });
   });

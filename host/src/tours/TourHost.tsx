@@ -3,10 +3,10 @@ import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore 
 import { ErrorBoundary } from "react-error-boundary";
 import { matchPath, useLocation } from "react-router-dom";
 
-import { useIsMobile } from "../frame/use-media.ts";
+import { useIsMobile } from "../frame/use-media-query.ts";
 import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "./host-tours.ts";
-import type { Tour } from "./machine.ts";
+import type { Tour } from "./tour-state.ts";
 import { findTarget, findPresentSteps } from "./targets.ts";
 import { isFirstTour, mayStartFirstTour, mayRunFirstTour, listRemoteTours, useTours } from "./tours.ts";
 import { whenSettled } from "./when-settled.ts";
@@ -16,38 +16,38 @@ const TourRunner = lazy(async () => ({ default: (await import("./TourRunner.tsx"
 const Celebration = lazy(async () => ({ default: (await import("./Celebration.tsx")).Celebration }));
 
 export interface TourHostProps {
-  /** Somebody is signed in, and the session token is there. */
-  readonly signedIn: boolean;
-  /** Whether the screen has navigation around it. Onboarding begins only there. */
+  /** Whether someone is signed in and has a session token. */
+  readonly hasClaims: boolean;
+  /** Whether the screen has navigation around it. Onboarding starts only there. */
   readonly shell: boolean;
-  /** Whose screen is shown; null for the host's own. */
+  /** The remote whose screen is shown; null for a screen of the host. */
   readonly remote: RemoteName | null;
 }
 
-/** Begins onboarding, offers the tours of screens, and renders the one that runs. */
-export function TourHost({ signedIn, shell, remote }: TourHostProps) {
+/** Starts onboarding, offers the tours of screens, and renders the current one. */
+export function TourHost({ hasClaims, shell, remote }: TourHostProps) {
   const tours = useTours();
   const state = useSyncExternalStore(tours.subscribe, tours.getState);
-  const { isIntroOpen, endIntro } = useTourOffers({ signedIn, shell, remote });
-  useInterruptions(signedIn);
+  const { isIntroOpen, endIntro } = useTourOffers({ hasClaims, shell, remote });
+  useInterruptions(hasClaims);
 
   const tour = state.status === "idle" ? null : state.tour;
   const readyTour = state.status === "ready" ? state.tour : null;
   useEffect(() => {
     if (readyTour === null) return undefined;
-    const [first] = readyTour.steps;
-    if (first === undefined) return undefined;
+    const [firstStep] = readyTour.steps;
+    if (firstStep === undefined) return undefined;
     return whenSettled(
       document.body,
-      () => findTarget(document, first.target),
+      () => findTarget(document, firstStep.target),
       () => {
         tours.dispatch({ type: "started" });
       },
     );
   }, [readyTour, tours]);
 
-  // Code that does not load, such as on a device that went offline, is not reported: the tour is
-  // offered at the next visit.
+  // A failure to load the code, for example offline, is not reported: the tour is offered again at
+  // the next visit.
   const handleLoadError = () => {
     tours.dispatch({ type: "stopped" });
     endIntro("later");
@@ -95,7 +95,7 @@ function EndedTour({ tour }: { readonly tour: Tour }) {
   const { dispatch } = useTours();
   const isCelebrated = isFirstTour(tour);
   const handleEnd = useCallback(() => {
-    dispatch({ type: "rested" });
+    dispatch({ type: "celebration_ended" });
   }, [dispatch]);
   useEffect(() => {
     if (!isCelebrated) handleEnd();
@@ -104,10 +104,10 @@ function EndedTour({ tour }: { readonly tour: Tour }) {
 }
 
 /**
- * Offers the slides (phones) or the tour of the frame on a first visit, and the tour of a screen on
- * the first visit of that screen.
+ * Offers onboarding on a first visit: the slides on phones, else the frame's tour. Offers the tour
+ * of a screen on the first visit of that screen.
  */
-function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
+function useTourOffers({ hasClaims, shell, remote }: TourHostProps): {
   readonly isIntroOpen: boolean;
   readonly endIntro: (outcome: "skipped" | "finished" | "later") => void;
 } {
@@ -117,15 +117,15 @@ function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
   const mobile = useIsMobile();
   const [isIntroDone, setIsIntroDone] = useState(false);
   const isFirstVisit =
-    shell && !isIntroDone && mayStartFirstTour({ onboarded: storage.isOnboarded(), signedIn, pathname });
+    shell && !isIntroDone && mayStartFirstTour({ onboarded: storage.isOnboarded(), signedIn: hasClaims, pathname });
   const isIntroOpen = isFirstVisit && mobile;
 
   useEffect(() => {
-    if (!signedIn) return undefined;
+    if (!hasClaims) return undefined;
     if (!storage.isOnboarded()) {
-      if (shell && !mobile && mayStartFirstTour({ onboarded: false, signedIn, pathname }))
+      if (shell && !mobile && mayStartFirstTour({ onboarded: false, signedIn: hasClaims, pathname }))
         dispatch({ type: "offered", tour: getFrameTour(mobile) });
-      return undefined; // the tours of screens come after the first one
+      return undefined; // screen tours are offered after the first tour
     }
     let isCancelled = false;
     const offer = (candidates: readonly Tour[]) => {
@@ -146,7 +146,7 @@ function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
     return () => {
       isCancelled = true;
     };
-  }, [signedIn, shell, remote, pathname, mobile, dispatch, storage, loader]);
+  }, [hasClaims, shell, remote, pathname, mobile, dispatch, storage, loader]);
 
   const endIntro = (outcome: "skipped" | "finished" | "later") => {
     setIsIntroDone(true);
@@ -156,25 +156,23 @@ function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
   return { isIntroOpen, endIntro };
 }
 
-/**
- * Pauses a tour during a confirmation dialog and on other screens, and ends it with the session.
- */
-function useInterruptions(signedIn: boolean): void {
+/** Pauses a tour during a confirmation dialog and on other screens; stops it with the session. */
+function useInterruptions(hasClaims: boolean): void {
   const { dispatch, getState } = useTours();
-  const { confirms } = useHost();
+  const { confirmQueue } = useHost();
   const { pathname } = useLocation();
-  const isConfirmOpen = useSyncExternalStore(confirms.subscribe, confirms.getState) !== null;
+  const isConfirmOpen = useSyncExternalStore(confirmQueue.subscribe, confirmQueue.getState) !== null;
 
   useEffect(() => {
-    if (!signedIn) dispatch({ type: "stopped" });
-  }, [signedIn, dispatch]);
+    if (!hasClaims) dispatch({ type: "stopped" });
+  }, [hasClaims, dispatch]);
 
   useEffect(() => {
     const state = getState();
     if (state.status !== "running" && state.status !== "paused") return;
     const isOnScreen = isFirstTour(state.tour)
-      ? mayRunFirstTour({ signedIn, pathname })
+      ? mayRunFirstTour({ signedIn: hasClaims, pathname })
       : matchPath(state.tour.path, pathname) !== null;
     dispatch({ type: isOnScreen && !isConfirmOpen ? "resumed" : "interrupted" });
-  }, [isConfirmOpen, pathname, signedIn, dispatch, getState]);
+  }, [isConfirmOpen, pathname, hasClaims, dispatch, getState]);
 }

@@ -6,15 +6,15 @@ import { EVENTS, type Props } from "react-joyride";
 import { layoutTour } from "./host-tours.ts";
 import { TourRunner } from "./TourRunner.tsx";
 
-// jsdom has no layout, so what the library is told is what can be seen;
-// e2e/specs/first-visit.spec.ts measures what it draws.
+// jsdom has no layout, so these tests check the library's parameters. e2e/specs/first-visit.spec.ts
+// measures what the library draws.
 const renderJoyride = jest.fn((_props: Props): ReactNode => null);
 jest.mock("react-joyride", () => ({
   ...jest.requireActual<object>("react-joyride"),
   Joyride: (props: Props) => renderJoyride(props),
 }));
 
-it("TourRunner tells the library the specification's numbers, and gives no step others", async () => {
+it("TourRunner passes the specification's numbers to the library, and overrides them in no step", async () => {
   await renderApp(<TourRunner steps={layoutTour.steps} running onSkip={jest.fn()} onFinish={jest.fn()} />);
   const props = renderJoyride.mock.lastCall?.[0];
   expect(props?.options).toMatchObject({ scrollOffset: 20, scrollDuration: 300, spotlightPadding: 10, width: 380 });
@@ -30,7 +30,7 @@ it.each([
   ["layout-main", false],
   ["mobile-menu", true],
   ["home-create", false],
-])("TourRunner says of %s whether it stays in sight while the page scrolls: %p", async (target, isFixed) => {
+])("TourRunner marks %s as fixed: %p", async (target, isFixed) => {
   await renderApp(
     <TourRunner
       steps={[{ target, titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]}
@@ -42,8 +42,8 @@ it.each([
   expect(renderJoyride.mock.lastCall?.[0].steps[0]?.isFixed).toBe(isFixed);
 });
 
-it("TourRunner has the library scroll to what lies below, leaving 20 px above its light, within 300 ms", async () => {
-  // jsdom lays nothing out
+it("TourRunner has the library scroll within 300 ms to a target below, leaving 20 px above its spotlight", async () => {
+  // jsdom has no layout
   Object.defineProperty(document.documentElement, "scrollHeight", { value: 5000, configurable: true });
   const target = document.createElement("div");
   target.dataset["tour"] = "home-create";

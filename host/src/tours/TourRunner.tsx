@@ -6,22 +6,22 @@ import { styled } from "styled-components";
 
 import { isInFrame } from "./host-tours.ts";
 import { readStyleNonce, tourAppearance } from "./appearance.ts";
-import type { Tour } from "./machine.ts";
+import type { Tour } from "./tour-state.ts";
 import { buildTargetSelector } from "./targets.ts";
 
 export interface TourRunnerProps {
   readonly steps: Tour["steps"];
-  /** False while it is paused; it continues at the same step. */
+  /** False while the tour is paused. It then continues at the same step. */
   readonly running: boolean;
   readonly onSkip: () => void;
   readonly onFinish: () => void;
 }
 
-/** Draws a tour, one step after the other. Its code is fetched when a tour begins. */
+/** Shows a tour step by step. Its code is fetched when a tour starts. */
 export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps) {
   const { t } = useTranslation("joyride");
   const handleEvent = ({ type, action, status }: EventData, controls: { readonly skip: () => void }) => {
-    // Escape and the cross end the tour; the library would close one step.
+    // Escape and the close button end the tour; by default the library closes only the step.
     if (type === EVENTS.STEP_AFTER && action === ACTIONS.CLOSE) controls.skip();
     if (type !== EVENTS.TOUR_END) return;
     if (status === STATUS.SKIPPED) onSkip();
@@ -69,11 +69,7 @@ function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: Tool
             {t("joyride:back_action")}
           </Button>
         )}
-        <Button
-          size="small"
-          onClick={() => controls.next()}
-          data-action="primary" /* the library puts the focus here */
-        >
+        <Button size="small" onClick={() => controls.next()} data-action="primary" /* the library focuses it */>
           {t(isLastStep ? "joyride:finish_action" : "joyride:next_action")}
         </Button>
       </Footer>

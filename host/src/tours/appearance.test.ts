@@ -1,6 +1,6 @@
 import { celebration, readStyleNonce, tourAppearance } from "./appearance.ts";
 
-describe("the look of tours", () => {
+describe("the appearance of tours", () => {
   it("has the numbers of the specification", () => {
     expect(tourAppearance).toMatchObject({ scrollOffset: 20, scrollDuration: 300, spotlightPadding: 10, width: 380 });
   });
@@ -9,7 +9,7 @@ describe("the look of tours", () => {
     expect(celebration).toMatchObject({ pieces: 100, durationMilliseconds: 3000, frames: 120 });
   });
 
-  it("gives the library the page's nonce", () => {
+  it("reads the page's nonce", () => {
     expect(readStyleNonce()).toBe("");
     document.head.innerHTML = '<meta property="csp-nonce" nonce="abc">';
     expect(readStyleNonce()).toBe("abc");

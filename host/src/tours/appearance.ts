@@ -2,8 +2,8 @@ const prefersReducedMotion =
   typeof window.matchMedia === "function" && window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**
- * Sizes and times of tours in pixels and milliseconds (specification, section 9). Without scrolling
- * for people who prefer reduced motion.
+ * Sizes in pixels and times in milliseconds of tours (specification, section 9). For people who
+ * prefer reduced motion the page scrolls without animation.
  */
 export const tourAppearance = {
   scrollOffset: 20,
@@ -14,16 +14,16 @@ export const tourAppearance = {
 } as const;
 
 /**
- * The nonce that the page's policy requires of styles that are made at run time, as the library
- * does.
+ * Returns the nonce that the page's policy requires for styles created at run time, such as those
+ * of the tour library.
  */
 export function readStyleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 }
 
 /**
- * The celebration at the end of the first tour (specification, sections 4 and 9). The library
- * counts frames: 120 are two seconds.
+ * Celebration at the end of the first tour (specification, sections 4 and 9). The library counts
+ * frames: 120 are two seconds.
  */
 export const celebration = {
   pieces: 100,

@@ -1,8 +1,7 @@
-import type { Tour } from "./machine.ts";
+import type { Tour } from "./tour-state.ts";
 
 /**
- * Steps of the host's own tours: the target, and the place of their texts in the namespace
- * `joyride`.
+ * Steps of the host's own tours: the target, and the keys of its texts in the namespace `joyride`.
  */
 function createSteps(group: string, targets: readonly string[]): Tour["steps"] {
   return targets.map((target) => ({
@@ -12,7 +11,7 @@ function createSteps(group: string, targets: readonly string[]): Tour["steps"] {
   }));
 }
 
-/** The tour of the frame on wide screens (specification, section 2). */
+/** Tour of the frame on wide screens (specification, section 2). */
 export const layoutTour: Tour = {
   name: "layout",
   path: "/home",
@@ -25,7 +24,7 @@ export const layoutTour: Tour = {
   ),
 };
 
-/** The tour of the frame on small screens: the bottom bar and the menu. */
+/** Tour of the frame on small screens: the bottom bar and the menu. */
 export const mobileTour: Tour = {
   name: "mobile",
   path: "/home",
@@ -36,7 +35,7 @@ export const mobileTour: Tour = {
   ),
 };
 
-/** The tour of Home; its second step is shown only when the vendor has messages. */
+/** Tour of Home. Its second step is shown only when the vendor has messages. */
 export const homeTour: Tour = {
   name: "home",
   path: "/home",
@@ -44,12 +43,11 @@ export const homeTour: Tour = {
   steps: createSteps("home", ["home-create", "home-messages"]),
 };
 
-/** Whether a target is part of the frame, which does not scroll with the page. */
+/** Whether a target is part of the frame, which does not scroll. */
 export function isInFrame(target: string): boolean {
   return /^(layout|mobile)-/.test(target) && target !== "layout-main";
 }
 
-/** The tour of the frame that fits the screen. */
 export function getFrameTour(mobile: boolean): Tour {
   return mobile ? mobileTour : layoutTour;
 }

@@ -13,7 +13,7 @@ describe("createTourStorage", () => {
     expect(createTourStorage(() => localStorage).isOnboarded()).toBe(true);
   });
 
-  it("remembers each tour that was shown, and one asked for again until it was shown", () => {
+  it("stores each tour that was shown; a replayed tour counts as not shown until it is shown again", () => {
     const memory = createTourStorage(() => localStorage);
     memory.markSeen("list");
     expect([memory.hasSeen("list"), memory.hasSeen("add")]).toEqual([true, false]);
@@ -23,7 +23,7 @@ describe("createTourStorage", () => {
     expect(createTourStorage(() => localStorage).hasSeen("list")).toBe(true);
   });
 
-  it("offers no more tours to somebody who skipped one, unless asked", () => {
+  it("offers no tours after one was skipped, except a tour to replay", () => {
     const memory = createTourStorage(() => localStorage);
     memory.markAllSeen();
     expect(memory.hasSeen("anything")).toBe(true);
@@ -33,13 +33,13 @@ describe("createTourStorage", () => {
 
   it.each([
     ["not JSON", "{"],
-    ["something else", '{"a":1}'],
-  ])("starts anew when storage holds %s", (_, stored) => {
+    ["another shape", '{"a":1}'],
+  ])("starts empty when storage holds %s", (_, stored) => {
     localStorage.setItem(toursSeenKey, stored);
     expect(createTourStorage(() => localStorage).hasSeen("list")).toBe(false);
   });
 
-  it("goes on when storage is forbidden", () => {
+  it("works when storage is forbidden", () => {
     const memory = createTourStorage(() => {
       throw new DOMException("no", "SecurityError");
     });

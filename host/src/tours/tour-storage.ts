@@ -1,34 +1,32 @@
 import { z } from "zod";
 
-/** Local storage: the first tour was finished or skipped (specification, section 3). */
+/** Local storage key: whether the first tour was finished or skipped (specification, section 3). */
 export const onboardingKey = "onboarding";
 
 /**
- * Local storage: names of the tours of screens that were shown, or `all` once the person skipped
- * one.
+ * Local storage key: names of the screen tours already shown, or `all` once the person skipped one.
  */
 export const toursSeenKey = "toursSeen";
 
 const SeenTours = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
 
 /**
- * What this browser stores about onboarding and tours. Where storage is forbidden nothing is
- * stored, and tours are offered again.
+ * Data that this browser stores about onboarding and tours. Where storage is forbidden, nothing is
+ * stored and tours are offered again.
  */
 export interface TourStorage {
   readonly isOnboarded: () => boolean;
   readonly setOnboarded: () => void;
   readonly hasSeen: (name: string) => boolean;
   readonly markSeen: (name: string) => void;
-  /** A person who skips a tour is offered no others. */
+  /** Marks all tours as shown, because a person who skips a tour is offered no others. */
   readonly markAllSeen: () => void;
-  /** Offers a tour again. */
   readonly offerAgain: (name: string) => void;
 }
 
 /**
- * @param getStorage called for each access, because a browser that forbids storage throws on
- *   reading `localStorage`
+ * @param getStorage Called for each access: a browser that forbids storage throws when
+ *   `localStorage` is read
  */
 export function createTourStorage(getStorage: () => Storage): TourStorage {
   const read = (key: string): string | null => {
@@ -42,14 +40,14 @@ export function createTourStorage(getStorage: () => Storage): TourStorage {
     try {
       getStorage().setItem(key, value);
     } catch {
-      // Storage is full or forbidden: the tour will be offered once more, and can be skipped.
+      // Storage is full or forbidden: the tour will be offered again, and can be skipped.
     }
   };
   const readSeen = (): z.infer<typeof SeenTours> => {
     try {
       return SeenTours.parse(JSON.parse(read(toursSeenKey) ?? "[]"));
     } catch {
-      return []; // another format
+      return []; // unreadable value
     }
   };
   const offeredAgain = new Set<string>();

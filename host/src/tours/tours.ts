@@ -1,9 +1,10 @@
+import { pageStorage } from "@relicario/shared/contract";
 import { createContext, useContext } from "react";
 import { createStore } from "zustand/vanilla";
 
-import type { LoadedModule } from "../remotes/remote-module.ts";
+import type { ParsedModule } from "../remotes/remote-module.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
-import { initialTourState, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
+import { initialTourState, reduceTourState, type Tour, type TourEvent, type TourState } from "./tour-state.ts";
 import { createTourStorage, type TourStorage } from "./tour-storage.ts";
 
 /** The guided tours of the page: their state, and what this browser stores about them. */
@@ -22,7 +23,7 @@ export function createTours(storage: TourStorage): Tours {
     subscribe: store.subscribe,
     dispatch: (event) => {
       const state = store.getState();
-      const next = nextTour(state, event);
+      const next = reduceTourState(state, event);
       if (next === state) return;
       saveOutcome(storage, next);
       store.setState(next, true);
@@ -30,19 +31,19 @@ export function createTours(storage: TourStorage): Tours {
   });
 }
 
-/** The tours of a remote, with names that begin with the name of the remote and so are unique. */
-export function listRemoteTours({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
+/** The tours of a remote. Each name gets the remote's name as prefix, so that names are unique. */
+export function listRemoteTours({ name, tours = [] }: Pick<ParsedModule, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 
-/** Whether this is the tour of a first visit, whose end is celebrated. */
+/** Whether this is the tour of a first visit, after which the celebration is shown. */
 export function isFirstTour({ name }: Tour): boolean {
   return name === layoutTour.name || name === mobileTour.name;
 }
 
 /**
- * The rule of the specification, section 4: not when the flag is set, nobody is signed in, or the
- * path contains "shared".
+ * Whether the first tour may start. It does not start when its flag is set, no one is signed in, or
+ * the path contains "shared" (specification, section 4).
  */
 export function mayStartFirstTour(visitor: {
   readonly onboarded: boolean;
@@ -53,7 +54,8 @@ export function mayStartFirstTour(visitor: {
 }
 
 /**
- * Whether the tour of a first visit may run here. Those of screens run wherever their screen is.
+ * Whether the tour of a first visit may run on this screen. Tours of screens run on their own
+ * screen.
  */
 export function mayRunFirstTour({
   signedIn,
@@ -72,7 +74,7 @@ function saveOutcome(storage: TourStorage, state: TourState): void {
   else storage.markSeen(state.tour.name);
 }
 
-const ToursContext = createContext<Tours>(createTours(createTourStorage(() => window.localStorage)));
+const ToursContext = createContext<Tours>(createTours(createTourStorage(() => pageStorage.local)));
 
 /** Replaced in tests. */
 export const ToursProvider = ToursContext.Provider;

@@ -2,7 +2,7 @@ import { whenSettled } from "./when-settled.ts";
 
 const quietMilliseconds = 300;
 
-/** What the observer saw is told in a microtask. */
+/** Advances timers, and lets mutation observers run. */
 async function advance(milliseconds: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(milliseconds);
 }
@@ -34,7 +34,7 @@ describe("whenSettled", () => {
     expect(onSettled).toHaveBeenCalledTimes(1);
   });
 
-  it("waits while something says that it is loading: what comes may be a target too", async () => {
+  it("waits while any element has aria-busy", async () => {
     document.body.innerHTML = `<h1></h1><div aria-busy="true"></div>`;
     const { onSettled } = start();
     await advance(10 * quietMilliseconds);
@@ -44,7 +44,7 @@ describe("whenSettled", () => {
     expect(onSettled).toHaveBeenCalledTimes(1);
   });
 
-  it("calls back no more once it is undone", async () => {
+  it("does not call back once cancelled", async () => {
     document.body.innerHTML = "<h1></h1>";
     const { onSettled, undo } = start();
     undo();

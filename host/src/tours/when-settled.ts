@@ -2,8 +2,8 @@
 const quietMilliseconds = 300;
 
 /**
- * Calls back once `find` finds an element, nothing has `aria-busy`, and the page has not changed
- * for a while. Returns its undo.
+ * Calls `onSettled` once `find` returns an element, no element has `aria-busy`, and the page has
+ * not changed for {@link quietMilliseconds}. Returns a cancel function.
  */
 export function whenSettled(root: HTMLElement, find: () => Element | null, onSettled: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

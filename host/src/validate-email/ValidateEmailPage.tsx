@@ -1,6 +1,16 @@
 import { ValidateContactEmailResponse, ValidateContactEmailQuery } from "@relicario/shared/api";
 import { HttpError, isPortalError } from "@relicario/shared/errors";
-import { Button, ButtonLink, Card, ErrorNotice, Notice, Page, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  ErrorNotice,
+  markVerbatim,
+  Notice,
+  Page,
+  renderVerbatim,
+  Stack,
+} from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,17 +18,17 @@ import { useLocation, useNavigate } from "react-router-dom";
 import type { z } from "zod";
 
 import { useHost } from "../context/host-context.ts";
+import { removeBreaks } from "../session/link-address.ts";
 
 /**
- * What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used
- * once.
+ * Parameters of the link in an e-mail: the address to confirm, and a single-use nonce of 128 bits.
  */
 type EmailLink = z.infer<typeof ValidateContactEmailQuery>;
 
 /**
- * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before
- * the button is pressed, so that programs which open links in advance do not use it up. The link is
- * removed from the address bar and the history at once.
+ * Page of the link in an e-mail, `/validate-email#value=…&nonce=…`. Makes no call before the person
+ * presses the button, so that programs which open links in advance do not use the link up. Removes
+ * the parameters from the address bar and the history at once.
  */
 export default function ValidateEmailPage() {
   const { t } = useTranslation("header");
@@ -44,10 +54,15 @@ export default function ValidateEmailPage() {
   );
 }
 
-/** Reads `#value=…&nonce=…`; null when one is missing or malformed. */
+/**
+ * Parses `#value=…&nonce=…`, even if a mail program has added characters inside or after it. Null
+ * when a parameter is missing or malformed.
+ */
 export function parseEmailLink(hash: string): EmailLink | null {
-  const parsed = ValidateContactEmailQuery.safeParse(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
-  return parsed.success ? parsed.data : null;
+  const text = /=3D[^&]*&nonce=3D[\w-]{22}/.test(hash) ? hash.replaceAll("=3D", "=") : hash; // quoted-printable
+  const params = new URLSearchParams(text.replace(/^#/, ""));
+  const [value, nonce] = ["value", "nonce"].map((name) => removeBreaks(params.get(name) ?? ""));
+  return ValidateContactEmailQuery.safeParse({ value, nonce: /^[\w-]{22}/.exec(nonce ?? "")?.[0] }).data ?? null;
 }
 
 function ConfirmEmail({ link }: { readonly link: EmailLink }) {
@@ -65,7 +80,7 @@ function ConfirmEmail({ link }: { readonly link: EmailLink }) {
   if (confirm.isSuccess) {
     return (
       <Notice tone="success" role="status" title={t("validate_email.done_title")} actions={<ProfileLink />}>
-        {t("validate_email.done_body", { address: link.value })}
+        {renderVerbatim(t("validate_email.done_body", { address: markVerbatim(link.value) }))}
       </Notice>
     );
   }
@@ -79,7 +94,7 @@ function ConfirmEmail({ link }: { readonly link: EmailLink }) {
   return (
     <Card>
       <Stack>
-        <p>{t("validate_email.confirm_body", { address: link.value })}</p>
+        <p>{renderVerbatim(t("validate_email.confirm_body", { address: markVerbatim(link.value) }))}</p>
         <ErrorNotice error={confirm.error} />
         <div>
           <Button pending={confirm.isPending} onClick={() => confirm.mutate()}>
@@ -101,8 +116,8 @@ function ProfileLink() {
 }
 
 /**
- * The link was used, replaced by a newer one, is older than a day, or was never ours: the service
- * does not say which.
+ * Whether the service rejects the link. It was used, replaced, is older than a day, or was never
+ * issued: the service does not say which.
  */
 function isUsedLink(error: unknown): boolean {
   if (isPortalError(error, "not_found", "validation_error")) return true;

@@ -1,5 +1,11 @@
 import { HttpError, PortalError } from "@relicario/shared/errors";
-import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
+import {
+  createFakeHttpClient,
+  expectAccessible,
+  renderApp,
+  type FakeHttpClient,
+  wholeText,
+} from "@relicario/shared/testing";
 import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
@@ -40,6 +46,16 @@ describe("parseEmailLink", () => {
   });
 
   it.each([
+    ["a full stop", `#value=a%40example.org&nonce=${nonce}.`],
+    ["an encoded bracket", `#value=a%40example.org&nonce=${nonce}%3E`],
+    ["quoted-printable", `#value=3Da%40example.org&nonce=3D${nonce}`],
+    ["a line break inside", `#value=a%40exam%0D%0Aple.org&nonce=${nonce.slice(0, 5)}%0A${nonce.slice(5)}`],
+    ["a zero-width space", `#value=a%40example.org%E2%80%8B&nonce=${nonce}%E2%80%8B`],
+  ])("reads a link that was changed on its way: %s", (_name, hash) => {
+    expect(parseEmailLink(hash)).toEqual({ value: "a@example.org", nonce });
+  });
+
+  it.each([
     "",
     "#",
     "#value=a%40example.org",
@@ -47,19 +63,19 @@ describe("parseEmailLink", () => {
     `#value=nobody&nonce=${nonce}`,
     "#value=a%40example.org&nonce=short",
     "#value=a%40example.org&nonce=<script>alert(1)</script>",
-  ])("is nothing for %s", (hash) => {
+  ])("returns null for %s", (hash) => {
     expect(parseEmailLink(hash)).toBeNull();
   });
 });
 
 describe("ValidateEmailPage", () => {
-  it("calls nothing before the button is pressed, and takes the link out of the address", async () => {
+  it("makes no call before the button is pressed, and removes the link's parameters from the address", async () => {
     const { http } = await show();
-    expect(screen.getByText("Press the button if alba@example.org is your address.")).toBeVisible();
+    expect(screen.getByText(wholeText("Press the button if alba@example.org is your address."))).toBeVisible();
     expect(http.calls).toEqual([]);
     expect(window.location.hash).toBe("");
     await press();
-    expect(await screen.findByText("From now on Relicario can write to alba@example.org.")).toBeVisible();
+    expect(await screen.findByText(wholeText("Relicario can now write to alba@example.org."))).toBeVisible();
     expect(http.calls).toMatchObject([
       { method: "GET", path: "/user/validate-contact-email", query: { value: "alba@example.org", nonce } },
     ]);
@@ -74,7 +90,7 @@ describe("ValidateEmailPage", () => {
       }),
     ],
     ["422", new PortalError("validation_error")],
-  ])("says that the link no longer works at %s, and where to get another", async (_status, error) => {
+  ])("says after %s that the link no longer works, and where to get a new one", async (_status, error) => {
     await show(address, createFailingHttp(error));
     await press();
     expect(await screen.findByRole("alert")).toHaveTextContent("This link no longer works");
@@ -82,14 +98,14 @@ describe("ValidateEmailPage", () => {
     await expectAccessible();
   });
 
-  it("keeps the button when the service does not answer", async () => {
+  it("keeps the button when the service does not respond", async () => {
     await show(address, createFailingHttp(new PortalError("service_unavailable")));
     await press();
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer right now.");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding right now.");
     expect(screen.getByRole("button", { name: "Confirm the address" })).toBeEnabled();
   });
 
-  it.each(["en", "es"] as const)("says when the link is not complete, accessibly (%s)", async (language) => {
+  it.each(["en", "es"] as const)("says that the link is incomplete, accessibly (%s)", async (language) => {
     await show("/validate-email#value=alba", undefined, language);
     expect(screen.queryByRole("button")).not.toBeInTheDocument();
     expect(screen.getByRole("link")).toBeVisible();

@@ -1,11 +1,11 @@
 /** BCH code [2047, 1365, t = 68] over GF(2^11). */
 import {
   BUCKET_COUNT,
-  DIFFERENCE,
+  SYNDROME_DIFFERENCE,
   ERRORS,
-  EXP,
+  GF_EXP,
   LOCATOR,
-  LOG,
+  GF_LOG,
   PREVIOUS_LOCATOR,
   REMAINDER,
   ROOT_LOGS,
@@ -13,20 +13,20 @@ import {
   SYNDROMES,
 } from "./memory";
 import { GENERATOR } from "./tables";
-import { bitAt, setBit } from "./bits";
+import { getBit, setBit } from "./bits";
 
-const ORDER: i32 = 2047;
-const T: i32 = 68;
+const GROUP_ORDER: i32 = 2047;
+const MAX_ERRORS: i32 = 68;
 const SYNDROME_BITS: i32 = 682;
 const REMAINDER_WORDS: i32 = 11; // 682 bits in 64-bit words; the top bit is bit 41 of the last
 
-/** w(x) mod g(x): 2047 bits in, 86 bytes (and two zero ones) out. */
-export function syndromeOf(word: usize, out: usize): void {
+/** Computes w(x) mod g(x). Reads 2047 bits; writes 86 bytes and two zero bytes. */
+export function computeSyndrome(word: usize, out: usize): void {
   memory.fill(REMAINDER, 0, <usize>REMAINDER_WORDS << 3);
   for (let i = BUCKET_COUNT - 1; i >= 0; i--) {
-    let carry = <u64>bitAt(word, i);
-    const top = (load<u64>(REMAINDER + 80) >> 41) & 1;
-    const mask = <u64>0 - top;
+    let carry = <u64>getBit(word, i);
+    const topBit = (load<u64>(REMAINDER + 80) >> 41) & 1;
+    const mask = <u64>0 - topBit;
     for (let k: usize = 0; k < 88; k += 8) {
       const value = load<u64>(REMAINDER + k);
       store<u64>(REMAINDER + k, ((value << 1) | carry) ^ (load<u64>(GENERATOR + k) & mask));
@@ -39,89 +39,94 @@ export function syndromeOf(word: usize, out: usize): void {
 }
 
 /**
- * Looks for the at most 68 errors whose syndrome DIFFERENCE holds, and leaves them as bits in
- * ERRORS. Their number, or −1 when there are none such: the locator is too long, has other than
- * that many roots, or the errors have another syndrome.
+ * Decodes SYNDROME_DIFFERENCE to error bits in ERRORS. Returns the number of errors, at most 68.
+ * Returns −1 if the locator is too long, the number of its roots differs from its length, or the
+ * errors do not give the syndrome.
  */
 export function decodeDifference(): i32 {
   memory.fill(ERRORS, 0, 256);
   computePowerSums();
   const length = findLocator();
-  if (length > T) return -1;
+  if (length > MAX_ERRORS) return -1;
   const roots = findRoots(length);
   if (roots != length) return -1;
-  memory.copy(LOCATOR, DIFFERENCE, 88); // the locator is done with
-  syndromeOf(ERRORS, DIFFERENCE);
+  memory.copy(LOCATOR, SYNDROME_DIFFERENCE, 88); // LOCATOR is no longer needed
+  computeSyndrome(ERRORS, SYNDROME_DIFFERENCE);
   for (let k: usize = 0; k < 88; k++) {
-    if (load<u8>(DIFFERENCE + k) != load<u8>(LOCATOR + k)) return -1;
+    if (load<u8>(SYNDROME_DIFFERENCE + k) != load<u8>(LOCATOR + k)) return -1;
   }
   return length;
 }
 
 // @ts-ignore: decorator
 @inline
-function exp(i: i32): u16 {
-  return load<u16>(EXP + (<usize>i << 1)); // 0 ≤ i < 4094
+function gfExp(i: i32): u16 {
+  return load<u16>(GF_EXP + (<usize>i << 1)); // 0 ≤ i < 4094
 }
 
 // @ts-ignore: decorator
 @inline
-function log(value: u16): i32 {
-  return <i32>load<u16>(LOG + (<usize>value << 1)); // 1 ≤ value < 2048
+function gfLog(value: u16): i32 {
+  return <i32>load<u16>(GF_LOG + (<usize>value << 1)); // 1 ≤ value < 2048
 }
 
-function multiply(a: u16, b: u16): u16 {
-  return a == 0 || b == 0 ? 0 : exp(log(a) + log(b));
-}
-
-// @ts-ignore: decorator
-@inline
-function get(list: usize, i: i32): u16 {
-  return load<u16>(list + (<usize>i << 1));
+function gfMultiply(a: u16, b: u16): u16 {
+  return a == 0 || b == 0 ? 0 : gfExp(gfLog(a) + gfLog(b));
 }
 
 // @ts-ignore: decorator
 @inline
-function set(list: usize, i: i32, value: u16): void {
-  store<u16>(list + (<usize>i << 1), value);
+function readElement(address: usize, i: i32): u16 {
+  return load<u16>(address + (<usize>i << 1));
 }
 
-/** S_j = d(α^j), j = 1 … 136; the even ones are squares, as d has coefficients 0 and 1. */
+// @ts-ignore: decorator
+@inline
+function writeElement(address: usize, i: i32, value: u16): void {
+  store<u16>(address + (<usize>i << 1), value);
+}
+
+/**
+ * Computes S_j = d(α^j) for j = 1 … 136. Even ones are squares, since all coefficients of d are 0
+ * or 1.
+ */
 function computePowerSums(): void {
-  for (let j = 1; j < 2 * T; j += 2) {
-    let sum: u16 = 0;
+  for (let j = 1; j < 2 * MAX_ERRORS; j += 2) {
+    let powerSum: u16 = 0;
     let power = 0; // i·j mod 2047
     for (let i = 0; i < SYNDROME_BITS; i++) {
-      if (bitAt(DIFFERENCE, i)) sum ^= exp(power);
+      if (getBit(SYNDROME_DIFFERENCE, i)) powerSum ^= gfExp(power);
       power += j;
-      if (power >= ORDER) power -= ORDER;
+      if (power >= GROUP_ORDER) power -= GROUP_ORDER;
     }
-    set(SYNDROMES, j, sum);
+    writeElement(SYNDROMES, j, powerSum);
   }
-  for (let j = 2; j <= 2 * T; j += 2) {
-    const halfIndexSum = get(SYNDROMES, j >> 1);
-    set(SYNDROMES, j, multiply(halfIndexSum, halfIndexSum));
+  for (let j = 2; j <= 2 * MAX_ERRORS; j += 2) {
+    const halfIndexSum = readElement(SYNDROMES, j >> 1);
+    writeElement(SYNDROMES, j, gfMultiply(halfIndexSum, halfIndexSum));
   }
 }
 
-/** Berlekamp–Massey: LOCATOR, low power first; its length. */
+/** Berlekamp–Massey: fills LOCATOR, low power first, and returns its length. */
 function findLocator(): i32 {
   memory.fill(LOCATOR, 0, 280);
   memory.fill(PREVIOUS_LOCATOR, 0, 280);
-  set(LOCATOR, 0, 1);
-  set(PREVIOUS_LOCATOR, 0, 1);
+  writeElement(LOCATOR, 0, 1);
+  writeElement(PREVIOUS_LOCATOR, 0, 1);
   let length = 0;
   let shift = 1;
   let lastDiscrepancy: u16 = 1;
-  for (let n = 0; n < 2 * T; n++) {
-    let discrepancy = get(SYNDROMES, n + 1);
-    for (let i = 1; i <= length; i++) discrepancy ^= multiply(get(LOCATOR, i), get(SYNDROMES, n + 1 - i));
+  for (let n = 0; n < 2 * MAX_ERRORS; n++) {
+    let discrepancy = readElement(SYNDROMES, n + 1);
+    for (let i = 1; i <= length; i++)
+      discrepancy ^= gfMultiply(readElement(LOCATOR, i), readElement(SYNDROMES, n + 1 - i));
     if (discrepancy != 0) {
       const grows = 2 * length <= n;
       if (grows) memory.copy(SAVED_LOCATOR, LOCATOR, 280);
-      const factor = exp(log(discrepancy) + ORDER - log(lastDiscrepancy));
-      for (let i = 0; i + shift <= 2 * T; i++) {
-        set(LOCATOR, i + shift, get(LOCATOR, i + shift) ^ multiply(factor, get(PREVIOUS_LOCATOR, i)));
+      const factor = gfExp(gfLog(discrepancy) + GROUP_ORDER - gfLog(lastDiscrepancy));
+      for (let i = 0; i + shift <= 2 * MAX_ERRORS; i++) {
+        const correction = gfMultiply(factor, readElement(PREVIOUS_LOCATOR, i));
+        writeElement(LOCATOR, i + shift, readElement(LOCATOR, i + shift) ^ correction);
       }
       if (grows) {
         memory.copy(PREVIOUS_LOCATOR, SAVED_LOCATOR, 280);
@@ -135,22 +140,24 @@ function findLocator(): i32 {
   return length;
 }
 
-/** Chien search: sets bit i of ERRORS where the locator is 0 at α^−i. How many. */
+/**
+ * Chien search: sets bit i of ERRORS where the locator is 0 at α^−i. Returns the number of roots.
+ */
 function findRoots(length: i32): i32 {
-  const NONE: u16 = 0xffff;
+  const NO_LOGARITHM: u16 = 0xffff;
   for (let j = 0; j <= length; j++) {
-    const coefficient = get(LOCATOR, j);
-    set(ROOT_LOGS, j, coefficient == 0 ? NONE : <u16>log(coefficient));
+    const coefficient = readElement(LOCATOR, j);
+    writeElement(ROOT_LOGS, j, coefficient == 0 ? NO_LOGARITHM : <u16>gfLog(coefficient));
   }
   let rootCount = 0;
-  for (let i = 0; i < ORDER; i++) {
+  for (let i = 0; i < GROUP_ORDER; i++) {
     let value: u16 = 0;
     for (let j = 0; j <= length; j++) {
-      const logarithm = get(ROOT_LOGS, j);
-      if (logarithm == NONE) continue;
-      value ^= exp(<i32>logarithm);
+      const logarithm = readElement(ROOT_LOGS, j);
+      if (logarithm == NO_LOGARITHM) continue;
+      value ^= gfExp(<i32>logarithm);
       const nextLogarithm = <i32>logarithm - j;
-      set(ROOT_LOGS, j, <u16>(nextLogarithm < 0 ? nextLogarithm + ORDER : nextLogarithm));
+      writeElement(ROOT_LOGS, j, <u16>(nextLogarithm < 0 ? nextLogarithm + GROUP_ORDER : nextLogarithm));
     }
     if (value == 0) {
       setBit(ERRORS, i);

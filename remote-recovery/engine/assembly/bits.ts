@@ -1,18 +1,18 @@
 import {
   BUCKET_COUNT,
-  BUCKET_INDEX,
+  COEFFICIENT_INDICES,
   CHOICE_BYTES,
   COEFFICIENTS,
-  FOLDED_INDEX,
-  FOLDED_TRANSPOSED_INDEX,
-  TRANSPOSED_INDEX,
+  FOLDED_COEFFICIENT_INDICES,
+  FOLDED_TRANSPOSED_COEFFICIENT_INDICES,
+  TRANSPOSED_COEFFICIENT_INDICES,
 } from "./memory";
-import { BUCKETS } from "./tables";
+import { BUCKET_POSITIONS } from "./tables";
 
 /** Bit i of a bit string: bit i mod 8 of byte ⌊i/8⌋. */
 // @ts-ignore: decorator
 @inline
-export function bitAt(bits: usize, i: i32): i32 {
+export function getBit(bits: usize, i: i32): i32 {
   return (load<u8>(bits + <usize>(i >> 3)) >> <u8>(i & 7)) & 1;
 }
 
@@ -25,60 +25,61 @@ export function setBit(bits: usize, i: i32): void {
 
 // @ts-ignore: decorator
 @inline
-export function coefficientOf(table: usize, bucket: i32, member: i32): f64 {
+export function readCoefficient(table: usize, bucket: i32, member: i32): f64 {
   return load<f64>(COEFFICIENTS + (<usize>load<u16>(table + (<usize>bucket << 2) + (<usize>member << 1)) << 3));
 }
 
-/**
- * Choice bits of COEFFICIENTS: 1 where the second member is strictly larger in magnitude (step 9).
- */
+/** Choice bits of COEFFICIENTS: 1 where the second member is strictly larger in magnitude. */
 export function extractChoiceBits(out: usize): void {
   memory.fill(out, 0, CHOICE_BYTES);
   for (let i = 0; i < BUCKET_COUNT; i++) {
-    if (abs(coefficientOf(BUCKET_INDEX, i, 1)) > abs(coefficientOf(BUCKET_INDEX, i, 0))) setBit(out, i);
+    if (abs(readCoefficient(COEFFICIENT_INDICES, i, 1)) > abs(readCoefficient(COEFFICIENT_INDICES, i, 0)))
+      setBit(out, i);
   }
 }
 
 /**
- * Secret bits of COEFFICIENTS under choice bits: 1 where the chosen coefficient times (−1)^(a·u +
- * b·v) is negative, u and v being the enrolled position. With `transposed`, the coefficient is read
- * at [u][v].
+ * Extracts the secret bits of COEFFICIENTS: 1 where the chosen coefficient times (−1)^(a·u + b·v)
+ * is negative. u and v are the position at enrolment; `transposed` reads the coefficient at [u][v].
  */
 export function extractSecretBits(choice: usize, transposed: bool, a: i32, b: i32, out: usize): void {
   memory.fill(out, 0, CHOICE_BYTES);
-  const table = transposed ? TRANSPOSED_INDEX : BUCKET_INDEX;
+  const table = transposed ? TRANSPOSED_COEFFICIENT_INDICES : COEFFICIENT_INDICES;
   for (let i = 0; i < BUCKET_COUNT; i++) {
-    const member = bitAt(choice, i);
-    const address = BUCKETS + (<usize>i << 2) + (<usize>member << 1);
+    const member = getBit(choice, i);
+    const address = BUCKET_POSITIONS + (<usize>i << 2) + (<usize>member << 1);
     const v = <i32>load<u8>(address);
     const u = <i32>load<u8>(address, 1);
     const negated = (a * u + b * v) & 1;
-    const c = coefficientOf(table, i, member);
-    if (negated ? c > 0.0 : c < 0.0) setBit(out, i); // a coefficient of 0 gives 0 in both cases
+    const coefficient = readCoefficient(table, i, member);
+    if (negated ? coefficient > 0.0 : coefficient < 0.0) setBit(out, i); // 0 gives bit 0 under both signs
   }
 }
 
 /**
- * How well choice bits fit COEFFICIENTS: mean over the buckets of (2·|chosen| − Σ) / (Σ + 1e-9), −1
- * … 1.
+ * Fit of choice bits to COEFFICIENTS, −1 … 1. Mean of (2·|chosen| − Σ) / (Σ + 1e-9) over the
+ * buckets, where Σ is the sum of both magnitudes.
  */
-export function beaconScore(choice: usize, transposed: bool): f64 {
-  return beaconScoreIn(transposed ? TRANSPOSED_INDEX : BUCKET_INDEX, choice);
+export function computeBeaconScore(choice: usize, transposed: bool): f64 {
+  return computeBeaconScoreFromTable(transposed ? TRANSPOSED_COEFFICIENT_INDICES : COEFFICIENT_INDICES, choice);
 }
 
-/** The same in folded coefficients. */
-export function foldedBeaconScore(choice: usize, transposed: bool): f64 {
-  return beaconScoreIn(transposed ? FOLDED_TRANSPOSED_INDEX : FOLDED_INDEX, choice);
+/** Like computeBeaconScore, for folded coefficients. */
+export function computeFoldedBeaconScore(choice: usize, transposed: bool): f64 {
+  return computeBeaconScoreFromTable(
+    transposed ? FOLDED_TRANSPOSED_COEFFICIENT_INDICES : FOLDED_COEFFICIENT_INDICES,
+    choice,
+  );
 }
 
-function beaconScoreIn(table: usize, choice: usize): f64 {
+function computeBeaconScoreFromTable(table: usize, choice: usize): f64 {
   let total = 0.0;
   for (let i = 0; i < BUCKET_COUNT; i++) {
-    const first = abs(coefficientOf(table, i, 0));
-    const second = abs(coefficientOf(table, i, 1));
-    const sum = first + second;
-    const chosen = bitAt(choice, i) ? second : first;
-    total += (2.0 * chosen - sum) / (sum + 1e-9);
+    const firstMagnitude = abs(readCoefficient(table, i, 0));
+    const secondMagnitude = abs(readCoefficient(table, i, 1));
+    const sum = firstMagnitude + secondMagnitude;
+    const chosenMagnitude = getBit(choice, i) ? secondMagnitude : firstMagnitude;
+    total += (2.0 * chosenMagnitude - sum) / (sum + 1e-9);
   }
   return total / <f64>BUCKET_COUNT;
 }

@@ -1,12 +1,12 @@
 /**
- * What the quality gate measures on GRID and COEFFICIENTS of the enrolment window. The thresholds
- * stand in the face.
+ * Measures a picture for the quality gate, from GRID and COEFFICIENTS of the enrolment window. The
+ * thresholds are in src/gate.ts.
  */
 import {
-  BAND,
+  BAND_PASSED,
   BUCKET_COUNT,
-  BUCKET_INDEX,
-  CELLS,
+  COEFFICIENT_INDICES,
+  GRID_SIZE,
   COEFFICIENTS,
   CORNERS,
   DCT,
@@ -14,133 +14,141 @@ import {
   GRID,
   OUT_MEASURES,
   PARTIAL_PRODUCT,
-  ROWS,
+  FREQUENCY_COUNT,
 } from "./memory";
-import { coefficientOf } from "./bits";
+import { readCoefficient } from "./bits";
 import { multiplyMatrices } from "./matrix";
-import { BUCKETS } from "./tables";
+import { BUCKET_POSITIONS } from "./tables";
 
 /**
- * Writes coverage, spread, median, tenth, peak, slope, estimate. GRID and COEFFICIENTS must be
- * there.
+ * Writes to OUT_MEASURES: coverage, participation ratio (`spread`), median, 10th percentile
+ * (`tenth`), kurtosis (`peak`), spectral slope and estimate.
  */
 export function measureQuality(): void {
   memory.fill(OUT_MEASURES, 0, 56);
   const coverage = <f64>countTexturedBlocks() / 256.0;
   store<f64>(OUT_MEASURES, coverage);
 
-  // The larger magnitude of each bucket, sorted, in the scratch area.
-  const maxima = CORNERS;
-  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(maxima + ((<usize>i) << 3), largerMagnitude(i));
-  sortNumbers(maxima, BUCKET_COUNT);
-  store<f64>(OUT_MEASURES, percentile(maxima, 0.5), 16);
-  store<f64>(OUT_MEASURES, percentile(maxima, 0.1), 24);
+  // Larger magnitude of each bucket's two coefficients, sorted, in the scratch area.
+  const largerMagnitudes = CORNERS;
+  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(largerMagnitudes + ((<usize>i) << 3), computeLargerMagnitude(i));
+  sortNumbers(largerMagnitudes, BUCKET_COUNT);
+  store<f64>(OUT_MEASURES, computeQuantile(largerMagnitudes, 0.5), 16);
+  store<f64>(OUT_MEASURES, computeQuantile(largerMagnitudes, 0.1), 24);
 
-  bandPass();
-  let squares = 0.0;
-  let fourths = 0.0;
-  for (let i = 0; i < CELLS * CELLS; i++) {
-    const value = load<f64>(BAND + ((<usize>i) << 3));
+  applyBandPass();
+  let sumOfSquares = 0.0;
+  let sumOfFourthPowers = 0.0;
+  for (let i = 0; i < GRID_SIZE * GRID_SIZE; i++) {
+    const value = load<f64>(BAND_PASSED + ((<usize>i) << 3));
     const square = value * value;
-    squares += square;
-    fourths += square * square;
+    sumOfSquares += square;
+    sumOfFourthPowers += square * square;
   }
-  const power = squares / <f64>(CELLS * CELLS);
-  if (power < 1e-6) return; // flat: nothing to measure
+  const meanSquare = sumOfSquares / <f64>(GRID_SIZE * GRID_SIZE);
+  if (meanSquare < 1e-6) return; // a flat picture: the other measures stay 0
 
-  const spread = participationRatio();
-  const peak = fourths / <f64>(CELLS * CELLS) / (power * power);
-  const slope = spectralSlope();
-  store<f64>(OUT_MEASURES, spread, 8);
-  store<f64>(OUT_MEASURES, peak, 32);
+  const participationRatio = computeParticipationRatio();
+  const kurtosis = sumOfFourthPowers / <f64>(GRID_SIZE * GRID_SIZE) / (meanSquare * meanSquare);
+  const slope = computeSpectralSlope();
+  store<f64>(OUT_MEASURES, participationRatio, 8);
+  store<f64>(OUT_MEASURES, kurtosis, 32);
   store<f64>(OUT_MEASURES, slope, 40);
   store<f64>(
     OUT_MEASURES,
-    1.357 + 0.197 * coverage - 0.038 * Math.log(spread + 1.0) - 0.156 * Math.log(peak) + 0.289 * slope,
+    1.357 + 0.197 * coverage - 0.038 * Math.log(participationRatio + 1.0) - 0.156 * Math.log(kurtosis) + 0.289 * slope,
     48,
   );
 }
 
-function largerMagnitude(bucket: i32): f64 {
-  return max(abs(coefficientOf(BUCKET_INDEX, bucket, 0)), abs(coefficientOf(BUCKET_INDEX, bucket, 1)));
+function computeLargerMagnitude(bucket: i32): f64 {
+  return max(
+    abs(readCoefficient(COEFFICIENT_INDICES, bucket, 0)),
+    abs(readCoefficient(COEFFICIENT_INDICES, bucket, 1)),
+  );
 }
 
 /**
- * Of the 256 blocks of 8 × 8 cells, those with a population standard deviation above 3 grey levels.
+ * Counts the blocks of GRID, 256 of 8 × 8 cells, whose population standard deviation exceeds 3 grey
+ * levels.
  */
 function countTexturedBlocks(): i32 {
   let count = 0;
   for (let block = 0; block < 256; block++) {
-    const corner = GRID + ((<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8)) << 3);
+    const blockStart = GRID + ((<usize>((block >> 4) * 8 * GRID_SIZE + (block & 15) * 8)) << 3);
     let sum = 0.0;
-    for (let i = 0; i < 64; i++) sum += load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3));
+    for (let i = 0; i < 64; i++) sum += load<f64>(blockStart + ((<usize>((i >> 3) * GRID_SIZE + (i & 7))) << 3));
     const mean = sum / 64.0;
-    let squares = 0.0;
+    let squaredDeviationSum = 0.0;
     for (let i = 0; i < 64; i++) {
-      const deviation = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3)) - mean;
-      squares += deviation * deviation;
+      const deviation = load<f64>(blockStart + ((<usize>((i >> 3) * GRID_SIZE + (i & 7))) << 3)) - mean;
+      squaredDeviationSum += deviation * deviation;
     }
-    if (Math.sqrt(squares / 64.0) > 3.0) count++;
+    if (Math.sqrt(squaredDeviationSum / 64.0) > 3.0) count++;
   }
   return count;
 }
 
-/** BAND = Dᵀ·C'·D with C' the coefficients of 25 ≤ u² + v² ≤ 74². */
-function bandPass(): void {
-  const filtered = CORNERS; // the sorted maxima are done with
-  for (let v = 0; v < ROWS; v++) {
-    for (let u = 0; u < ROWS; u++) {
-      const r2 = u * u + v * v;
-      const offset = (<usize>(v * ROWS + u)) << 3;
-      store<f64>(filtered + offset, r2 >= 25 && r2 <= 5476 ? load<f64>(COEFFICIENTS + offset) : 0.0);
+/** BAND_PASSED = DCTᵀ·C·DCT, where C is COEFFICIENTS at 5² ≤ u² + v² ≤ 74² and 0 elsewhere. */
+function applyBandPass(): void {
+  const filtered = CORNERS; // measureQuality has finished with the sorted numbers there
+  for (let v = 0; v < FREQUENCY_COUNT; v++) {
+    for (let u = 0; u < FREQUENCY_COUNT; u++) {
+      const squaredRadius = u * u + v * v;
+      const offset = (<usize>(v * FREQUENCY_COUNT + u)) << 3;
+      store<f64>(
+        filtered + offset,
+        squaredRadius >= 25 && squaredRadius <= 5476 ? load<f64>(COEFFICIENTS + offset) : 0.0,
+      );
     }
   }
-  multiplyMatrices(DCT_TRANSPOSED, CELLS, ROWS, filtered, ROWS, PARTIAL_PRODUCT);
-  multiplyMatrices(PARTIAL_PRODUCT, CELLS, ROWS, DCT, CELLS, BAND);
+  multiplyMatrices(DCT_TRANSPOSED, GRID_SIZE, FREQUENCY_COUNT, filtered, FREQUENCY_COUNT, PARTIAL_PRODUCT);
+  multiplyMatrices(PARTIAL_PRODUCT, GRID_SIZE, FREQUENCY_COUNT, DCT, GRID_SIZE, BAND_PASSED);
 }
 
 /** (Σe)² / Σe² over the band energy e of the 256 blocks. */
-function participationRatio(): f64 {
+function computeParticipationRatio(): f64 {
   let sum = 0.0;
-  let squares = 0.0;
+  let sumOfSquares = 0.0;
   for (let block = 0; block < 256; block++) {
-    const corner = BAND + ((<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8)) << 3);
+    const blockStart = BAND_PASSED + ((<usize>((block >> 4) * 8 * GRID_SIZE + (block & 15) * 8)) << 3);
     let energy = 0.0;
     for (let i = 0; i < 64; i++) {
-      const value = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3));
+      const value = load<f64>(blockStart + ((<usize>((i >> 3) * GRID_SIZE + (i & 7))) << 3));
       energy += value * value;
     }
     sum += energy;
-    squares += energy * energy;
+    sumOfSquares += energy * energy;
   }
-  return (sum * sum) / squares;
+  return (sum * sum) / sumOfSquares;
 }
 
 /**
- * Least-squares slope of ln(larger magnitude + 1e-6) over ln radius of the bucket's first member.
+ * Least-squares slope over the buckets of ln(larger magnitude + 1e-6) against ln radius. The radius
+ * is always that of the first member.
  */
-function spectralSlope(): f64 {
+function computeSpectralSlope(): f64 {
   let mean = 0.0;
-  for (let i = 0; i < BUCKET_COUNT; i++) mean += logRadius(i);
+  for (let i = 0; i < BUCKET_COUNT; i++) mean += computeFirstMemberLogRadius(i);
   mean /= <f64>BUCKET_COUNT;
-  let covariance = 0.0;
-  let variance = 0.0;
+  let crossSum = 0.0;
+  let squaredDeviationSum = 0.0;
   for (let i = 0; i < BUCKET_COUNT; i++) {
-    const deviation = logRadius(i) - mean;
-    covariance += deviation * Math.log(largerMagnitude(i) + 1e-6);
-    variance += deviation * deviation;
+    const deviation = computeFirstMemberLogRadius(i) - mean;
+    crossSum += deviation * Math.log(computeLargerMagnitude(i) + 1e-6);
+    squaredDeviationSum += deviation * deviation;
   }
-  return covariance / variance;
+  return crossSum / squaredDeviationSum;
 }
 
-function logRadius(bucket: i32): f64 {
-  const v = <f64>load<u8>(BUCKETS + ((<usize>bucket) << 2));
-  const u = <f64>load<u8>(BUCKETS + ((<usize>bucket) << 2), 1);
+function computeFirstMemberLogRadius(bucket: i32): f64 {
+  const v = <f64>load<u8>(BUCKET_POSITIONS + ((<usize>bucket) << 2));
+  const u = <f64>load<u8>(BUCKET_POSITIONS + ((<usize>bucket) << 2), 1);
   return Math.log(Math.sqrt(u * u + v * v));
 }
 
-/** Percentile of sorted numbers, with linear interpolation. */
-function percentile(sorted: usize, fraction: f64): f64 {
+/** Quantile (`fraction` 0 … 1) of BUCKET_COUNT sorted numbers, with linear interpolation. */
+function computeQuantile(sorted: usize, fraction: f64): f64 {
   const position = fraction * <f64>(BUCKET_COUNT - 1);
   const index = <i32>position;
   const low = load<f64>(sorted + ((<usize>index) << 3));

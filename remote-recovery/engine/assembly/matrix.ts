@@ -1,7 +1,7 @@
 /**
- * out[m × p] = a[m × n] · b[n × p], row by row, float64. Each sum starts from 0.0 and takes its
- * terms with ascending index, one rounding per operation: lanes are different sums, so SIMD and
- * scalar give the same bits. m must be a multiple of 4 and p of 4.
+ * out[m × p] = a[m × n] · b[n × p], row by row, in float64; m and p are multiples of 4. Each sum
+ * starts at 0.0 and adds its terms by ascending index, with one rounding per operation. SIMD lanes
+ * hold different sums, so SIMD and scalar builds give the same bits.
  */
 export function multiplyMatrices(a: usize, m: i32, n: i32, b: usize, p: i32, out: usize): void {
   const aStride = (<usize>n) << 3;

@@ -1,10 +1,9 @@
 /**
- * From stored RGBA rows to the area table (steps 2 to 5 of the profile). The caller writes rows
- * into the strip, as many as `stripRows` says, until all are in; orientation, alpha on white and
- * luma happen on the way in.
+ * Turns stored RGBA rows into the area table. The caller writes up to `stripRows` rows at a time to
+ * the strip. Each row is oriented, blended on white and converted to luma as it is read.
  */
 
-const STRIP_TARGET: usize = 1 << 20;
+const TARGET_STRIP_BYTES: usize = 1 << 20;
 const MAX_PIXELS: i64 = 52_000_000;
 const MIN_SIDE: i32 = 64;
 
@@ -17,20 +16,23 @@ let strip: usize = 0;
 let luma: usize = 0;
 let dynamicEnd: usize = 0;
 
-/** As seen, in pixels. 0 before a picture is there. */
+/** Pixels after orientation; 0 without a picture. */
 export let width: i32 = 0;
 export let height: i32 = 0;
-/** The area table: (satRows + 1) × (satColumns + 1) float64. 0 before a picture is complete. */
+/**
+ * Address of the area table (summed-area table): (satRows + 1) × (satColumns + 1) float64. 0 until
+ * a picture is complete.
+ */
 export let sat: usize = 0;
 export let satRows: i32 = 0;
 export let satColumns: i32 = 0;
-/** Extents in reduced pixels, with their fraction. */
+/** Width and height in reduced pixels, with a fraction. */
 export let extentX: f64 = 0;
 export let extentY: f64 = 0;
-let factor: i32 = 0;
+let reduction: i32 = 0;
 
 export function reductionFactor(): i32 {
-  return factor;
+  return reduction;
 }
 export function stripAddress(): usize {
   return strip;
@@ -43,20 +45,20 @@ export function lumaAddress(): usize {
 }
 
 /**
- * Prepares for a picture of stored size w × h and EXIF orientation 1 … 8. 1 when ready; 0 when a
- * side is below 64, there are more than 52 million pixels, or the orientation is none; −1 when
- * there is no memory for it.
+ * Prepares for a picture of stored size w × h and EXIF orientation 1 … 8. Returns 1 when ready; 0
+ * if a side is below 64, there are more than 52 million pixels, or the orientation is invalid; −1
+ * if there is not enough memory.
  */
 export function beginPicture(w: i32, h: i32, exifOrientation: i32): i32 {
-  return prepare(w, h, exifOrientation, true);
+  return layOutMemory(w, h, exifOrientation, true);
 }
 
 /**
- * Prepares for the area table of a picture of this size as seen, which another instance has made:
- * the caller writes it to `sat`. 1 when ready; 0 and −1 as beginPicture.
+ * Prepares for the area table of a picture in another instance, w × h after orientation. The caller
+ * writes the table to `sat`. Returns the same values as beginPicture.
  */
 export function beginAreaTable(w: i32, h: i32): i32 {
-  const status = prepare(w, h, 1, false);
+  const status = layOutMemory(w, h, 1, false);
   if (status != 1) return status;
   sat = luma;
   strip = 0;
@@ -65,26 +67,26 @@ export function beginAreaTable(w: i32, h: i32): i32 {
 }
 
 /**
- * Lays out strip, luma and area table; without `withPixels` the area table alone, where `luma`
- * says.
+ * Lays out strip, luma and area table. Without `hasPixels`, lays out only the area table, at
+ * `luma`.
  */
-function prepare(w: i32, h: i32, exifOrientation: i32, withPixels: bool): i32 {
+function layOutMemory(w: i32, h: i32, exifOrientation: i32, hasPixels: bool): i32 {
   clearPicture();
   if (w < MIN_SIDE || h < MIN_SIDE || <i64>w * <i64>h > MAX_PIXELS) return 0;
   if (exifOrientation < 1 || exifOrientation > 8) return 0;
   const swapsSides = exifOrientation >= 5;
-  const seenWidth = swapsSides ? h : w;
-  const seenHeight = swapsSides ? w : h;
-  const f = max(1, min(w, h) / 384);
-  const columns = seenWidth / f;
-  const rows = seenHeight / f;
+  const orientedWidth = swapsSides ? h : w;
+  const orientedHeight = swapsSides ? w : h;
+  const newReduction = max(1, min(w, h) / 384);
+  const columnCount = orientedWidth / newReduction;
+  const rowCount = orientedHeight / newReduction;
 
   const rowBytes = (<usize>w) << 2;
-  const perStrip = withPixels ? max(1, min(h, <i32>(STRIP_TARGET / rowBytes))) : 0;
+  const newRowsPerStrip = hasPixels ? max(1, min(h, <i32>(TARGET_STRIP_BYTES / rowBytes))) : 0;
   const stripStart = (__heap_base + 15) & ~15;
-  const lumaStart = (stripStart + <usize>perStrip * rowBytes + 15) & ~15;
-  const satStart = (lumaStart + (withPixels ? <usize>w * <usize>h : 0) + 15) & ~15;
-  const end = satStart + (((<usize>rows + 1) * (<usize>columns + 1)) << 3);
+  const lumaStart = (stripStart + <usize>newRowsPerStrip * rowBytes + 15) & ~15;
+  const satStart = (lumaStart + (hasPixels ? <usize>w * <usize>h : 0) + 15) & ~15;
+  const end = satStart + (((<usize>rowCount + 1) * (<usize>columnCount + 1)) << 3);
   const pages = <i32>((end + 0xffff) >> 16);
   const missingPages = pages - memory.size();
   if (missingPages > 0 && memory.grow(missingPages) < 0) return -1;
@@ -93,24 +95,24 @@ function prepare(w: i32, h: i32, exifOrientation: i32, withPixels: bool): i32 {
   storedHeight = h;
   orientation = exifOrientation;
   rowsRead = 0;
-  rowsPerStrip = perStrip;
+  rowsPerStrip = newRowsPerStrip;
   strip = stripStart;
   luma = lumaStart;
-  width = seenWidth;
-  height = seenHeight;
-  satRows = rows;
-  satColumns = columns;
-  factor = f;
-  extentX = <f64>seenWidth / <f64>f;
-  extentY = <f64>seenHeight / <f64>f;
+  width = orientedWidth;
+  height = orientedHeight;
+  satRows = rowCount;
+  satColumns = columnCount;
+  reduction = newReduction;
+  extentX = <f64>orientedWidth / <f64>newReduction;
+  extentY = <f64>orientedHeight / <f64>newReduction;
   sat = 0;
   dynamicEnd = end;
   return 1;
 }
 
 /**
- * Takes the next `count` rows from the strip. Rows still missing; −1 when there are not so many, or
- * no picture was begun.
+ * Reads the next `count` rows of the strip. Returns the number of rows still missing. Returns −1 if
+ * fewer than `count` are missing, or without a picture.
  */
 export function consumeRows(count: i32): i32 {
   if (strip == 0 || luma == 0 || count < 1 || count > rowsPerStrip || count > storedHeight - rowsRead) return -1;
@@ -118,67 +120,74 @@ export function consumeRows(count: i32): i32 {
   const h = storedHeight;
   for (let row = 0; row < count; row++) {
     const y = rowsRead + row;
-    // Where pixel (0, y) of the stored picture is seen, and how far the next one of the row is from
-    // there.
-    let x0: i32, y0: i32, step: i32;
+    // Oriented position of stored pixel (0, y), and the step to the next pixel in its row.
+    let firstX: i32, firstY: i32, step: i32;
     switch (orientation) {
       case 2: {
-        x0 = w - 1;
-        y0 = y;
+        firstX = w - 1;
+        firstY = y;
         step = -1;
         break;
       } // mirrored left to right
       case 3: {
-        x0 = w - 1;
-        y0 = h - 1 - y;
+        firstX = w - 1;
+        firstY = h - 1 - y;
         step = -1;
         break;
       } // rotated 180°
       case 4: {
-        x0 = 0;
-        y0 = h - 1 - y;
+        firstX = 0;
+        firstY = h - 1 - y;
         step = 1;
         break;
       } // flipped top to bottom
       case 5: {
-        x0 = y;
-        y0 = 0;
+        firstX = y;
+        firstY = 0;
         step = h;
         break;
       } // transposed
       case 6: {
-        x0 = h - 1 - y;
-        y0 = 0;
+        firstX = h - 1 - y;
+        firstY = 0;
         step = h;
         break;
       } // rotated 90° clockwise
       case 7: {
-        x0 = h - 1 - y;
-        y0 = w - 1;
+        firstX = h - 1 - y;
+        firstY = w - 1;
         step = -h;
         break;
       } // transposed about the other diagonal
       case 8: {
-        x0 = y;
-        y0 = w - 1;
+        firstX = y;
+        firstY = w - 1;
         step = -h;
         break;
       } // rotated 90° counter-clockwise
       default: {
-        x0 = 0;
-        y0 = y;
+        firstX = 0;
+        firstY = y;
         step = 1;
       }
     }
-    lumaRow(strip + ((<usize>row * <usize>w) << 2), w, luma + <usize>y0 * <usize>width + <usize>x0, step);
+    convertRowToLuma(
+      strip + ((<usize>row * <usize>w) << 2),
+      w,
+      luma + <usize>firstY * <usize>width + <usize>firstX,
+      step,
+    );
   }
   memory.fill(strip, 0, (<usize>count * <usize>w) << 2);
   rowsRead += count;
   return storedHeight - rowsRead;
 }
 
-/** Y = (77 R + 150 G + 29 B) ≫ 8, each channel on white: (c·a + 255·(255 − a) + 127) div 255. */
-function lumaRow(from: usize, count: i32, to: usize, step: i32): void {
+/**
+ * Writes luma: Y = (77 R + 150 G + 29 B) ≫ 8. Each channel is first blended on white: (c·a +
+ * 255·(255 − a) + 127) div 255.
+ */
+function convertRowToLuma(from: usize, count: i32, to: usize, step: i32): void {
   const end = from + ((<usize>count) << 2);
   while (from < end) {
     const pixel = load<u32>(from);
@@ -198,13 +207,16 @@ function lumaRow(from: usize, count: i32, to: usize, step: i32): void {
   }
 }
 
-/** Reduces the luma and sums it up; clears the luma. 1 when done; 0 when rows are missing. */
+/**
+ * Reduces the luma, computes the area table and clears the luma. Returns 1, or 0 if rows are
+ * missing.
+ */
 export function endPicture(): i32 {
   if (luma == 0 || rowsRead != storedHeight) return 0;
   const table = (luma + <usize>storedWidth * <usize>storedHeight + 15) & ~15;
-  const f = factor;
-  const divisor = <u32>(2 * f * f);
-  const rounding = <u32>(f * f);
+  const factor = reduction;
+  const divisor = <u32>(2 * factor * factor);
+  const rounding = <u32>(factor * factor);
   const stride = (<usize>satColumns + 1) << 3;
   memory.fill(table, 0, stride);
   for (let row = 0; row < satRows; row++) {
@@ -212,15 +224,15 @@ export function endPicture(): i32 {
     let current = above + stride;
     let rowSum = 0.0;
     store<f64>(current, 0.0);
-    const top = luma + <usize>(row * f) * <usize>width;
+    const blockRowAddress = luma + <usize>(row * factor) * <usize>width;
     for (let column = 0; column < satColumns; column++) {
       let sum: u32 = 0;
-      let line = top + <usize>(column * f);
-      for (let j = 0; j < f; j++) {
-        for (let i = 0; i < f; i++) sum += <u32>load<u8>(line + <usize>i);
-        line += <usize>width;
+      let pixelAddress = blockRowAddress + <usize>(column * factor);
+      for (let j = 0; j < factor; j++) {
+        for (let i = 0; i < factor; i++) sum += <u32>load<u8>(pixelAddress + <usize>i);
+        pixelAddress += <usize>width;
       }
-      const reduced: u32 = (sum * 256 + rounding) / divisor; // whole numbers: luma × 128, halves up
+      const reduced: u32 = (sum * 256 + rounding) / divisor; // integers: luma × 128, halves rounded up
       rowSum += <f64>reduced / 128.0; // exact: multiples of 1/128 below 2^46
       above += 8;
       current += 8;
@@ -238,7 +250,7 @@ function clearLuma(): void {
   luma = 0;
 }
 
-/** Clears and forgets the picture. */
+/** Zeroes the picture's memory and resets its variables. */
 export function clearPicture(): void {
   if (dynamicEnd != 0) {
     const start = (__heap_base + 15) & ~15;
@@ -256,5 +268,5 @@ export function clearPicture(): void {
   height = 0;
   satRows = 0;
   satColumns = 0;
-  factor = 0;
+  reduction = 0;
 }

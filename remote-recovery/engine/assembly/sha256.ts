@@ -1,7 +1,7 @@
 /** SHA-256 (FIPS 180-4) of "RIE1/w" ‖ 256 bytes: the image secret. */
 import { HASH_BLOCKS, HASH_SCHEDULE } from "./memory";
 
-const ROUNDS: usize = memory.data<u32>([
+const ROUND_CONSTANTS: usize = memory.data<u32>([
   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
   0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
   0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
@@ -15,8 +15,8 @@ const ROUNDS: usize = memory.data<u32>([
 const MESSAGE_BYTES: usize = 6 + 256;
 const PADDED_BYTES: usize = 320;
 
-/** Hashes the 256 bytes at `word` behind the six letters; 32 bytes out. */
-export function imageSecret(word: usize, out: usize): void {
+/** Hashes "RIE1/w" and the 256 bytes at `word`; 32 bytes out. */
+export function computeImageSecret(word: usize, out: usize): void {
   memory.fill(HASH_BLOCKS, 0, PADDED_BYTES);
   store<u32>(HASH_BLOCKS, 0x31454952); // "RIE1"
   store<u16>(HASH_BLOCKS, 0x772f, 4); // "/w"
@@ -54,7 +54,7 @@ export function imageSecret(word: usize, out: usize): void {
         h +
         (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +
         ((e & f) ^ (~e & g)) +
-        load<u32>(ROUNDS + i) +
+        load<u32>(ROUND_CONSTANTS + i) +
         load<u32>(HASH_SCHEDULE + i);
       const t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
       h = g;

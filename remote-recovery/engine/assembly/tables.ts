@@ -51,7 +51,7 @@ export const COARSE_COSINES: usize = memory.data<u64>(
 );
 
 /** v, u of member 0, v, u of member 1, for each of 2047 buckets. */
-export const BUCKETS: usize = memory.data<u8>(
+export const BUCKET_POSITIONS: usize = memory.data<u8>(
   [
     2, 10, 4, 7, 6, 11, 4, 12, 14, 4, 8, 4, 14, 5, 12, 3, 6, 4, 11, 9, 2, 11, 9, 6, 8, 3, 9, 8, 5, 13, 3, 12, 3, 9, 9,
     3, 4, 9, 9, 11, 6, 2, 6, 12, 5, 3, 9, 5, 9, 9, 4, 4, 7, 11, 7, 4, 6, 13, 5, 6, 4, 5, 10, 8, 6, 8, 6, 10, 8, 8, 5,
@@ -332,7 +332,7 @@ export const BUCKETS: usize = memory.data<u8>(
 );
 
 /** α^i, i = 0 … 2046, in GF(2^11) modulo x^11 + x^2 + 1. */
-export const POWERS: usize = memory.data<u16>(
+export const ALPHA_POWERS: usize = memory.data<u16>(
   [
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 5, 10, 20, 40, 80, 160, 320, 640, 1280, 517, 1034, 17, 34, 68, 136,
     272, 544, 1088, 133, 266, 532, 1064, 85, 170, 340, 680, 1360, 677, 1354, 657, 1314, 577, 1154, 257, 514, 1028, 13,

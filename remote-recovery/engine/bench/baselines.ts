@@ -1,7 +1,3 @@
-/**
- * What the engine is compared with: its own scalar build turned into plain JavaScript, and the
- * reference in Python.
- */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,27 +16,27 @@ interface Binaryen {
   >;
 }
 
-/** Bulk memory without its tables; Binaryen's JavaScript face has no name for it. */
+/** Binaryen's feature BulkMemoryOpt, which its JavaScript API does not name. */
 const bulkMemoryOpt = 1 << 19;
 
 /**
- * The scalar build as JavaScript, translated function by function by the compiler's own Binaryen.
- * It gives the same bits.
+ * Translates the scalar build to JavaScript with the compiler's Binaryen. The results have the same
+ * bits.
  */
 export async function loadEngineAsJavaScript(wasmFile: string): Promise<EngineWasm> {
-  const compiler = createRequire(import.meta.resolve("assemblyscript/asc"));
-  const { default: binaryen } = (await import(compiler.resolve("binaryen"))) as { default: Binaryen };
+  const compilerRequire = createRequire(import.meta.resolve("assemblyscript/asc"));
+  const { default: binaryen } = (await import(compilerRequire.resolve("binaryen"))) as { default: Binaryen };
   const { MutableGlobals, NontrappingFPToInt, BulkMemory, SignExt, Multivalue } = binaryen.Features;
   const module = binaryen.readBinary(readFileSync(wasmFile));
   module.setFeatures(MutableGlobals | NontrappingFPToInt | BulkMemory | SignExt | Multivalue | bulkMemoryOpt);
-  const script = Buffer.from(module.emitAsmjs()).toString("base64");
-  return (await import(`data:text/javascript;base64,${script}`)) as EngineWasm;
+  const scriptBase64 = Buffer.from(module.emitAsmjs()).toString("base64");
+  return (await import(`data:text/javascript;base64,${scriptBase64}`)) as EngineWasm;
 }
 
-const Reference = z.object({ decode: z.number(), enrol: z.number(), blind: z.number(), image_secret: z.string() });
-export type ReferenceTimes = z.infer<typeof Reference>;
+const ReferenceTimes = z.object({ decode: z.number(), enrol: z.number(), blind: z.number(), image_secret: z.string() });
+export type ReferenceTimes = z.infer<typeof ReferenceTimes>;
 
-const script = `
+const timingScript = `
 import json, sys, time
 import rie1
 def timed(work):
@@ -54,10 +50,10 @@ print(json.dumps(dict(decode=decode, enrol=enrol, blind=blind, image_secret=rie1
 `;
 
 /**
- * The reference on one picture: milliseconds of processor time, and the image secret in hex. Null
- * where there is no Python with numpy and PIL.
+ * Times the reference on one picture: processor time in milliseconds, and the image secret in hex.
+ * Null without Python, numpy and PIL.
  */
-export async function timeReference(picture: string): Promise<ReferenceTimes | null> {
+export async function timeReference(picturePath: string): Promise<ReferenceTimes | null> {
   const python = ["/usr/bin/python3", "/usr/local/bin/python3"].find((path) => existsSync(path));
   if (python === undefined) return null;
   const run = promisify(execFile);
@@ -67,9 +63,9 @@ export async function timeReference(picture: string): Promise<ReferenceTimes | n
   } catch {
     return null;
   }
-  const { stdout } = await run(python, ["-B", "-c", script, picture], {
+  const { stdout } = await run(python, ["-B", "-c", timingScript, picturePath], {
     cwd,
     env: { ...process.env, OPENBLAS_NUM_THREADS: "1" },
   });
-  return Reference.parse(JSON.parse(stdout));
+  return ReferenceTimes.parse(JSON.parse(stdout));
 }

@@ -1,11 +1,10 @@
 /**
- * How long things take: `pnpm bench:engine`. Makes pictures of 1, 12 and 48 megapixels out of a
- * photograph, and measures decoding, enrolment, self-test, aligned recovery, blind recovery and the
- * refusal of another picture: in both builds, in plain JavaScript made of the scalar build, and in
- * the reference where there is a Python with numpy. Processor time, so that a busy machine measures
- * the same; the best of three rounds, but the self-test, which runs once. The decoder and the
- * coarse beacon are measured alone as well, with their tables and without. The last line is JSON;
- * the exit code is 1 when a limit is broken.
+ * `pnpm bench:engine`: times each step at 1, 12 and 48 megapixels in both builds, in JavaScript
+ * translated from the scalar build, and in the reference if Python has numpy. Then times the
+ * decoder and the coarse beacon separately, with and without their tables.
+ *
+ * Measures processor time, which load hardly changes: the best of three rounds, but the self-test
+ * once. The last line is JSON; the exit code is 1 if a limit is exceeded.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -22,7 +21,7 @@ import {
   type EngineWasm,
 } from "../src/engine-wasm.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
-import { toPictureRows, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/picture-rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
 import { matchEnrolmentWindow, refineCandidates } from "../src/search.ts";
 import { resample } from "../src/self-test/resample.ts";
@@ -30,7 +29,7 @@ import { testChangedCopies } from "../src/self-test/self-test.ts";
 import { measureParts, measurePlainDecoder, type PartTimes } from "./parts.ts";
 import { loadEngineAsJavaScript, timeReference } from "./baselines.ts";
 
-/** Milliseconds with decoding, 12 megapixels, SIMD; bytes of the WASM after gzip. */
+/** Milliseconds with decoding, 12 megapixels, SIMD; `wasm` is bytes after gzip. */
 const limits = { aligned: 700, blind: 1500, refusal: 1500, wasm: 60_000 } as const;
 const rounds = 3;
 
@@ -55,62 +54,68 @@ const javascript = await loadEngineAsJavaScript(`${engineFolder}/build/engine.sc
 
 const measurements: Record<string, Record<string, Measurements>> = {};
 for (const [megapixels, width, height] of sizes) {
-  const file = await codecs.jpegFile(width === sunset.width ? sunset : resample(sunset, width, height, "bilinear"), 85);
-  const { result: picture, time: decode } = await measure(() => codecs.decode(file));
+  const file = await codecs.encodeJpeg(
+    width === sunset.width ? sunset : resample(sunset, width, height, "bilinear"),
+    85,
+  );
+  const { result: picture, milliseconds: decode } = await measure(() => codecs.decode(file));
   for (const [name, engine] of Object.entries({ simd, scalar, javascript })) {
     (measurements[name] ??= {})[String(megapixels)] = { decode, ...(await measureEngine(engine, picture)) };
   }
 }
-const parts: Record<string, Partial<PartTimes>> = { plain: measurePlainDecoder() };
+const partTimes: Record<string, Partial<PartTimes>> = { plain: measurePlainDecoder() };
 for (const [name, engine] of Object.entries({ simd, scalar, javascript }))
-  parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
-const reference = await measureReference();
-const wasm = gzipSync(readFileSync(`${engineFolder}/build/engine.simd.wasm`), { level: 9 }).length;
+  partTimes[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
+const referenceTimes = await measureReference();
+const wasmGzipBytes = gzipSync(readFileSync(`${engineFolder}/build/engine.simd.wasm`), { level: 9 }).length;
 
 printReport();
-const at12Megapixels = (build: string) => measurements[build]?.["12"];
-const withDecoding = (step: "aligned" | "blind" | "refusal") =>
-  (at12Megapixels("simd")?.decode ?? NaN) + (at12Megapixels("simd")?.[step] ?? NaN);
-const measured = {
-  aligned: withDecoding("aligned"),
-  blind: withDecoding("blind"),
-  refusal: withDecoding("refusal"),
-  wasm,
+const getMeasurementsAt12Megapixels = (build: string) => measurements[build]?.["12"];
+const addDecodingTime = (step: "aligned" | "blind" | "refusal") =>
+  (getMeasurementsAt12Megapixels("simd")?.decode ?? NaN) + (getMeasurementsAt12Megapixels("simd")?.[step] ?? NaN);
+const limitedFigures = {
+  aligned: addDecodingTime("aligned"),
+  blind: addDecodingTime("blind"),
+  refusal: addDecodingTime("refusal"),
+  wasm: wasmGzipBytes,
 };
-const exceeded = (Object.keys(limits) as (keyof typeof limits)[]).filter((name) => !(measured[name] <= limits[name]));
-for (const name of exceeded) console.log(`over the limit: ${name}`);
+const exceededLimits = (Object.keys(limits) as (keyof typeof limits)[]).filter(
+  (name) => !(limitedFigures[name] <= limits[name]),
+);
+for (const name of exceededLimits) console.log(`over the limit: ${name}`);
 console.log(
   JSON.stringify({
     bench: "engine",
-    ok: exceeded.length === 0,
+    ok: exceededLimits.length === 0,
     machine: { cpu: cpus()[0]?.model ?? "", cores: cpus().length, node: process.version },
     limits,
-    limited: roundValues(measured),
+    limited: roundValues(limitedFigures),
     figures: Object.fromEntries(
       Object.entries(measurements).map(([name, rows]) => [
         name,
         Object.fromEntries(Object.entries(rows).map(([size, row]) => [size, roundValues(row)])),
       ]),
     ),
-    parts: Object.fromEntries(Object.entries(parts).map(([name, row]) => [name, roundToThousandths(row)])),
-    reference,
+    parts: Object.fromEntries(Object.entries(partTimes).map(([name, row]) => [name, roundToThousandths(row)])),
+    reference: referenceTimes,
     times_faster: {
-      than_javascript: computeSpeedup(at12Megapixels("javascript")),
-      than_scalar: computeSpeedup(at12Megapixels("scalar")),
-      than_reference: reference === null ? null : computeSpeedup(reference),
+      than_javascript: computeSpeedup(getMeasurementsAt12Megapixels("javascript")),
+      than_scalar: computeSpeedup(getMeasurementsAt12Megapixels("scalar")),
+      than_reference: referenceTimes === null ? null : computeSpeedup(referenceTimes),
     },
   }),
 );
-process.exitCode = exceeded.length === 0 ? 0 : 1;
+process.exitCode = exceededLimits.length === 0 ? 0 : 1;
 
 /**
- * All steps on one picture, the best of the rounds for each. The secret must come back every time.
+ * Times every step on one picture; returns the best round. Throws if a recovery does not end as
+ * expected.
  */
 async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<Measurements, "decode">> {
-  const best = { enrol: Infinity, self_test: Infinity, aligned: Infinity, blind: Infinity, refusal: Infinity };
-  const measureStep = async <T>(step: keyof typeof best, task: () => T | Promise<T>): Promise<T> => {
-    const { result, time } = await measure(task);
-    best[step] = Math.min(best[step], time);
+  const bestTimes = { enrol: Infinity, self_test: Infinity, aligned: Infinity, blind: Infinity, refusal: Infinity };
+  const measureStep = async <T>(step: keyof typeof bestTimes, task: () => T | Promise<T>): Promise<T> => {
+    const { result, milliseconds } = await measure(task);
+    bestTimes[step] = Math.min(bestTimes[step], milliseconds);
     return result;
   };
   for (let round = 0; round < rounds; round++) {
@@ -122,31 +127,30 @@ async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<
     await measureStep("aligned", () => {
       loadPicture(engine, picture);
       writeSketch(engine, 0, enrolment.sketch);
-      if (matchEnrolmentWindow(engine, 1) === null) throw new Error("not recovered");
+      if (matchEnrolmentWindow(engine, 1) === null) throw new Error("expected the picture to be recovered");
     });
     await measureStep("blind", () => searchBlindly(engine, picture, "recovered"));
     writeSketch(engine, 0, enrol(engine, picos).sketch);
     await measureStep("refusal", () => searchBlindly(engine, picture, "not_this_picture"));
   }
   engine.wipe();
-  return { ...best, memory_mb: engine.memory.buffer.byteLength / 1e6 };
+  return { ...bestTimes, memory_mb: engine.memory.buffer.byteLength / 1e6 };
 }
 
 /**
- * The reference on the photograph of 12 megapixels; it must give the same secret. Null where it
- * cannot run.
+ * Times the reference at 12 megapixels. Null if it cannot run. Throws if its image secret differs.
  */
 async function measureReference() {
   const times = await timeReference(photoFile("sunset-4272x2848.jpg"));
   if (times === null) return null;
   const matches = Buffer.from(enrol(simd, sunset).secret).toString("hex") === times.image_secret;
   simd.wipe();
-  if (!matches) throw new Error("the reference gives another secret");
+  if (!matches) throw new Error("the reference computes a different image secret");
   return roundValues({ decode: times.decode, enrol: times.enrol, blind: times.blind });
 }
 
 function loadPicture(engine: EngineWasm, picture: Raster): void {
-  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine refused the picture");
+  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine rejects the picture");
 }
 
 function enrol(engine: EngineWasm, picture: Raster) {
@@ -157,24 +161,22 @@ function enrol(engine: EngineWasm, picture: Raster) {
   return { sketch: readSketch(engine), secret: readImageSecret(engine) };
 }
 
-/** The whole blind search for the sketch in the first slot. */
 async function searchBlindly(engine: EngineWasm, picture: Raster, expectedOutcome: string): Promise<void> {
   loadPicture(engine, picture);
   engine.runCoarsePass(1, 0, engine.coarseWindowCount.value);
   const { outcome } = decodeCandidates(engine, 0, await refineCandidates(engine, 0, noPause));
-  if (outcome !== expectedOutcome) throw new Error(`${outcome} instead of ${expectedOutcome}`);
+  if (outcome !== expectedOutcome) throw new Error(`recovery ended with ${outcome}, expected ${expectedOutcome}`);
 }
 
-async function measure<T>(task: () => T | Promise<T>): Promise<{ result: T; time: number }> {
+async function measure<T>(task: () => T | Promise<T>): Promise<{ result: T; milliseconds: number }> {
   const start = process.cpuUsage();
   const result = await task();
   const { user, system } = process.cpuUsage(start);
-  return { result, time: (user + system) / 1000 };
+  return { result, milliseconds: (user + system) / 1000 };
 }
 
-/** How many times faster the SIMD build is, step by step, at 12 megapixels. */
 function computeSpeedup(baseline: Readonly<Record<string, number>> | undefined): Record<string, number> {
-  const simdTimes: Readonly<Record<string, number>> = at12Megapixels("simd") ?? {};
+  const simdTimes: Readonly<Record<string, number>> = getMeasurementsAt12Megapixels("simd") ?? {};
   const compared = Object.entries(baseline ?? {}).filter(([step]) => step !== "decode" && step !== "memory_mb");
   return Object.fromEntries(
     compared.map(([step, time]) => [step, Math.round((10 * time) / (simdTimes[step] ?? NaN)) / 10]),
@@ -201,8 +203,8 @@ function printReport(): void {
   console.log(
     "\nalone, milliseconds: one decoding of 2 errors, of 68 and of what cannot be decoded; the coarse pass, and its windows one by one\n",
   );
-  for (const [name, row] of Object.entries(parts))
+  for (const [name, row] of Object.entries(partTimes))
     console.log(`${name.padEnd(12)} ${JSON.stringify(roundToThousandths(row))}`);
-  if (reference === null) console.log("\nThe reference cannot run here: there is no Python with numpy and PIL.");
-  else printRow(["reference", 12, ...steps.map((step) => reference[step] ?? "")]);
+  if (referenceTimes === null) console.log("\nThe reference cannot run here: there is no Python with numpy and PIL.");
+  else printRow(["reference", 12, ...steps.map((step) => referenceTimes[step] ?? "")]);
 }

@@ -1,19 +1,19 @@
 /**
- * The decoder of the code and the coarse beacon alone: with their tables, and the same steps
- * written plainly. Both have to agree.
+ * Times the decoder and the coarse beacon separately, with and without their tables. Throws if the
+ * results differ.
  */
 import { readCoarseScores, copyMemory, feedPicture, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
 import type { Sketch } from "../src/engine.ts";
-import { toPictureRows, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/picture-rows.ts";
 import { fromHex, vectors } from "../tests/vectors.ts";
 
-/** Milliseconds of processor time, the best of some rounds, of one decoding each. */
+/** Processor time in milliseconds of one decoding or one coarse pass; the best round. */
 export interface PartTimes {
   readonly decode_2: number;
   readonly decode_68: number;
   readonly decode_hopeless: number;
   readonly coarse: number;
-  /** The same windows one by one, each from the area table, without what windows share. */
+  /** Scores the same windows one by one from the area table, without shared coefficients. */
   readonly coarse_plain: number;
 }
 
@@ -25,11 +25,11 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
     measureBestTime(() => {
       for (let i = 0; i < repeats; i++) {
         new Uint8Array(engine.memory.buffer).set(difference, engine.difference.value);
-        if (engine.decode() !== expected) throw new Error("the decoder gave something else");
+        if (engine.decode() !== expected) throw new Error("the decoder returns a wrong error pattern");
       }
     }) / repeats;
 
-  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine refused the picture");
+  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine rejects the picture");
   writeSketch(engine, 0, sketch);
   const windows = listCoarseWindows();
   const coarse = measureBestTime(() => engine.runCoarsePass(1, 0, windows.length));
@@ -43,7 +43,7 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
           (score, side) => Math.abs(score - (expectedScores[2 * index + side] ?? NaN)) > 1e-9 || Number.isNaN(score),
         )
       )
-        throw new Error("another score");
+        throw new Error("the two coarse scores differ");
     });
   });
   engine.wipe();
@@ -56,11 +56,12 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
   };
 }
 
-/** The decoder without tables, in plain JavaScript: the same steps, products bit by bit. */
+/** Times a decoder without tables, in JavaScript: the same steps, but products bit by bit. */
 export function measurePlainDecoder(): Pick<PartTimes, "decode_2" | "decode_68" | "decode_hopeless"> {
   const timeDecoding = (difference: Uint8Array, expected: number) =>
     measureBestTime(() => {
-      if (decodeWithoutTables(difference) !== expected) throw new Error("the plain decoder gave something else");
+      if (decodeWithoutTables(difference) !== expected)
+        throw new Error("the plain decoder returns a wrong number of errors");
     });
   return {
     decode_2: timeDecoding(findDifference(2), 2),
@@ -71,17 +72,17 @@ export function measurePlainDecoder(): Pick<PartTimes, "decode_2" | "decode_68" 
 
 function findDifference(weight: number): Uint8Array {
   const pattern = vectors.bch.patterns.find((row) => row.weight === weight && row.decodes);
-  if (pattern === undefined) throw new Error("there is no such pattern");
+  if (pattern === undefined) throw new Error("the error pattern is undefined");
   return fromHex(pattern.difference);
 }
 
 function findUndecodableDifference(): Uint8Array {
   const [difference] = vectors.bch.random_differences_that_must_not_decode;
-  if (difference === undefined) throw new Error("there is no such difference");
+  if (difference === undefined) throw new Error("the syndrome difference is undefined");
   return fromHex(difference);
 }
 
-/** All windows of the coarse pass, in its order (image-key.md, "Recovery search" and detail 9). */
+/** All windows of the coarse pass, in its order. */
 function listCoarseWindows(): (readonly [number, number, number, number])[] {
   const steps = [0, 0.0125, 0.025, 0.0375, 0.05, 0.0625];
   return steps.flatMap((a) =>
@@ -138,7 +139,7 @@ function decodeWithoutTables(difference: Uint8Array): number {
   return roots === locator.length - 1 ? roots : -1;
 }
 
-/** Berlekamp–Massey, low power first, as long as the register. */
+/** Berlekamp–Massey. Returns size + 1 coefficients, low power first. */
 function findLocator(powerSums: readonly number[]): number[] {
   let locator = [1];
   let previousLocator = [1];

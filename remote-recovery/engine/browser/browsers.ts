@@ -2,19 +2,16 @@ import { existsSync } from "node:fs";
 import { launch, type Browser } from "puppeteer-core";
 
 /**
- * The two families that the engine is tried in. Playwright cannot drive Debian's Firefox; WebDriver
- * BiDi can.
+ * Browsers to test in. Debian's Firefox runs over WebDriver BiDi, because Playwright cannot control
+ * it.
  */
 export type BrowserName = "Chromium" | "Firefox";
 
-export interface LaunchOptions {
-  /**
-   * Origin of an HTTP proxy that all traffic goes through, that to loopback too:
-   * `http://127.0.0.1:8080`.
-   */
-  readonly proxy?: string;
-  /** Folder that takes what is saved, without a question. */
-  readonly downloads?: string;
+export interface BrowserLaunchOptions {
+  /** Origin of an HTTP proxy for all traffic, loopback included: `http://127.0.0.1:8080`. */
+  readonly proxyOrigin?: string;
+  /** Folder for downloads, saved without asking. */
+  readonly downloadFolder?: string;
 }
 
 const knownBrowsers: Readonly<
@@ -36,10 +33,10 @@ const knownBrowsers: Readonly<
 };
 
 /**
- * Starts a browser without a window; null when none is installed, or the one that
- * RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there.
+ * Starts a headless browser. Null if none is installed, or if RELICARIO_CHROMIUM or
+ * RELICARIO_FIREFOX names a missing file.
  */
-export async function launchBrowser(name: BrowserName, options: LaunchOptions = {}): Promise<Browser | null> {
+export async function launchBrowser(name: BrowserName, options: BrowserLaunchOptions = {}): Promise<Browser | null> {
   const { environmentVariable, paths } = knownBrowsers[name];
   const configuredPath = process.env[environmentVariable] ?? "";
   const executablePath = (configuredPath === "" ? paths : [configuredPath]).find((path) => existsSync(path));
@@ -47,22 +44,27 @@ export async function launchBrowser(name: BrowserName, options: LaunchOptions = 
   const commonOptions = { executablePath, headless: true, protocolTimeout: 600_000 };
   if (name === "Firefox")
     return launch({ ...commonOptions, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
-  const { proxy, downloads } = options;
+  const { proxyOrigin, downloadFolder } = options;
   return launch({
     ...commonOptions,
     browser: "chrome",
     args: [
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium's sandbox does not work for root
-      ...(proxy === undefined ? [] : [`--proxy-server=${proxy}`, "--proxy-bypass-list=<-loopback>"]),
+      ...(proxyOrigin === undefined ? [] : [`--proxy-server=${proxyOrigin}`, "--proxy-bypass-list=<-loopback>"]),
     ],
-    ...(downloads === undefined ? {} : { downloadBehavior: { policy: "allow", downloadPath: downloads } as const }),
+    ...(downloadFolder === undefined
+      ? {}
+      : { downloadBehavior: { policy: "allow", downloadPath: downloadFolder } as const }),
   });
 }
 
-function firefoxPreferences({ proxy, downloads }: LaunchOptions): Record<string, string | number | boolean> {
+function firefoxPreferences({
+  proxyOrigin,
+  downloadFolder,
+}: BrowserLaunchOptions): Record<string, string | number | boolean> {
   const preferences: Record<string, string | number | boolean> = {};
-  if (proxy !== undefined) {
-    const { hostname, port } = new URL(proxy);
+  if (proxyOrigin !== undefined) {
+    const { hostname, port } = new URL(proxyOrigin);
     Object.assign(preferences, {
       "network.proxy.type": 1,
       "network.proxy.no_proxies_on": "",
@@ -74,10 +76,10 @@ function firefoxPreferences({ proxy, downloads }: LaunchOptions): Record<string,
         [`network.proxy.${scheme}_port`]: Number(port),
       });
   }
-  if (downloads !== undefined) {
+  if (downloadFolder !== undefined) {
     Object.assign(preferences, {
       "browser.download.folderList": 2,
-      "browser.download.dir": downloads,
+      "browser.download.dir": downloadFolder,
       "browser.download.always_ask_before_handling_new_types": false,
     });
   }

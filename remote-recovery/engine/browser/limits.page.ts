@@ -1,14 +1,14 @@
 /**
- * Runs in the page of limits.ts: the engine as the portal uses it, in a worker started from a blob,
- * timed from the page.
+ * Runs in the page of limits.ts: times the engine in a worker that starts from a blob, like the
+ * portal's.
  */
 import { compileModules } from "../src/compile-modules.ts";
 import { createCallClient } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { Sketch } from "../src/engine.ts";
 
-/** Milliseconds of each measure, and the longest time that the page could not answer meanwhile. */
-export interface Times {
+/** Milliseconds of each call. `blocked` is the page's longest task during the calls. */
+export interface MeasuredTimes {
   readonly aligned: number;
   readonly blind: number;
   readonly refusal: number;
@@ -17,7 +17,7 @@ export interface Times {
 }
 
 declare global {
-  var measure: () => Promise<Times>;
+  var measure: () => Promise<MeasuredTimes>;
 }
 
 const fetchBytes = async (name: string) => new Uint8Array(await (await fetch(`/file/${name}`)).arrayBuffer());
@@ -44,7 +44,7 @@ globalThis.measure = async () => {
   const recover = (bytes: Uint8Array, outcome: string) =>
     measureTime(async () => {
       const result = await engine.recover(bytes, sketches);
-      if (result.outcome !== outcome) throw new Error(`${result.outcome} instead of ${outcome}`);
+      if (result.outcome !== outcome) throw new Error(`the call ended with ${result.outcome}, expected ${outcome}`);
     });
   const aligned = await recover(picture, "recovered");
   const blind = await recover(cropped, "recovered");
@@ -61,8 +61,8 @@ async function measureTime(task: () => Promise<void>): Promise<number> {
 }
 
 /**
- * Counts how long the page's own script, or the browser on its thread, kept it from answering: its
- * longest task.
+ * Observes the page's long tasks. The returned function stops and returns the longest, in
+ * milliseconds.
  */
 function observeLongTasks(): () => number {
   let longest = 0;

@@ -1,8 +1,8 @@
 /**
- * The limits in Chromium, on JPEGs of 12 megapixels: the second half of `pnpm bench:engine`. The
- * engine's own worker, as built for the portal; times from the page's call to its answer, decoding
- * included. A busy machine slows them, so the best of some rounds counts, and its load is shown; of
- * the page's longest tasks the longest. The last line is JSON.
+ * The second half of `pnpm bench:engine`: checks the limits in Chromium, on JPEGs of 12 megapixels.
+ * Times the engine's worker, as built for the portal, from the page's call to its result, including
+ * decoding. Takes the best round, because load slows calls, but the page's longest task of all
+ * rounds. The last line is JSON.
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -11,10 +11,10 @@ import { gzipSync } from "node:zlib";
 import { buildEngine } from "../build.ts";
 import { crop } from "../study/changes.ts";
 import { loadCodecs } from "../study/codecs.ts";
-import { resample, Filter } from "../src/self-test/resample.ts";
+import { resample, ResampleFilter } from "../src/self-test/resample.ts";
 import { launchBrowser } from "./browsers.ts";
-import type { Times } from "./limits.page.ts";
-import { bundleScript, engineFolder, modules, serve } from "./serve.ts";
+import type { MeasuredTimes } from "./limits.page.ts";
+import { bundleScript, engineFolder, modulePaths, serve } from "./serve.ts";
 
 /** Milliseconds; bytes after gzip. */
 const limits = { aligned: 700, blind: 1500, refusal: 1500, blocked: 50, wasm: 60_000 };
@@ -27,9 +27,9 @@ const readPhoto = async (name: string) =>
 const picture = await readPhoto("sunset-4272x2848.jpg");
 const smallPicture = await readPhoto("picos-3264x2448.jpg");
 const files = {
-  picture: await codecs.jpegFile(picture, 90),
-  cropped: await codecs.jpegFile(crop(picture, 0.013, 0.027, 0.004, 0.021), 85),
-  stranger: await codecs.jpegFile(resample(smallPicture, 4000, 3000, Filter.bilinear), 90),
+  picture: await codecs.encodeJpeg(picture, 90),
+  cropped: await codecs.encodeJpeg(crop(picture, 0.013, 0.027, 0.004, 0.021), 85),
+  stranger: await codecs.encodeJpeg(resample(smallPicture, 4000, 3000, ResampleFilter.bilinear), 90),
 };
 const { origin, close } = await serve(
   new Map([
@@ -41,9 +41,9 @@ const { origin, close } = await serve(
   ]),
 );
 const browser = await launchBrowser("Chromium");
-if (browser === null) throw new Error("there is no Chromium: name one with RELICARIO_CHROMIUM");
+if (browser === null) throw new Error("Chromium not found; set RELICARIO_CHROMIUM to its path");
 
-const best: Record<keyof Times, number> = {
+const bestTimes: Record<keyof MeasuredTimes, number> = {
   aligned: Infinity,
   blind: Infinity,
   refusal: Infinity,
@@ -60,26 +60,26 @@ try {
     const summary = Object.entries<number>({ ...times }).map(([name, value]) => `${name} ${value.toFixed(0)}`);
     console.log(`${loadavg()[0]?.toFixed(1) ?? "?"}  ${summary.join(", ")}`);
     for (const name of ["aligned", "blind", "refusal", "enrolment"] as const)
-      best[name] = Math.min(best[name], times[name]);
-    best.blocked = Math.max(best.blocked, times.blocked);
+      bestTimes[name] = Math.min(bestTimes[name], times[name]);
+    bestTimes.blocked = Math.max(bestTimes.blocked, times.blocked);
   }
 } finally {
   await browser.close();
   close();
 }
 
-const wasm = gzipSync(readFileSync(join(engineFolder, modules["engine-simd"] ?? "")), { level: 9 }).length;
-const figures = { ...best, wasm };
-const exceeded = Object.entries(limits)
-  .filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeName(name)] <= limit))
+const wasmGzipBytes = gzipSync(readFileSync(join(engineFolder, modulePaths["engine-simd"] ?? "")), { level: 9 }).length;
+const figures = { ...bestTimes, wasm: wasmGzipBytes };
+const exceededLimits = Object.entries(limits)
+  .filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : toTimeName(name)] <= limit))
   .map(([name]) => name);
-for (const name of exceeded) console.log(`over the limit: ${name}`);
+for (const name of exceededLimits) console.log(`over the limit: ${name}`);
 console.log(
-  JSON.stringify({ bench: "engine-chromium", ok: exceeded.length === 0, figures: roundValues(figures), limits }),
+  JSON.stringify({ bench: "engine-chromium", ok: exceededLimits.length === 0, figures: roundValues(figures), limits }),
 );
-process.exitCode = exceeded.length === 0 ? 0 : 1;
+process.exitCode = exceededLimits.length === 0 ? 0 : 1;
 
-function timeName(name: string): keyof Times {
+function toTimeName(name: string): keyof MeasuredTimes {
   return name === "aligned" || name === "blind" || name === "refusal" ? name : "blocked";
 }
 

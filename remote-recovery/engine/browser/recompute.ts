@@ -1,4 +1,4 @@
-/** Recomputes every vector and reports each difference: in Node, and in a browser's worker. */
+/** Recomputes every vector and lists the differences, in Node and in a browser's worker. */
 import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
 import type { RecoverResult } from "../src/engine.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type EngineWasm,
 } from "../src/engine-wasm.ts";
 import { evaluateGate } from "../src/gate.ts";
-import { toPictureRows, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/picture-rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
 import { refineCandidates } from "../src/search.ts";
 import { testChangedCopies } from "../src/self-test/self-test.ts";
@@ -30,8 +30,8 @@ export interface RecomputeRequest {
 }
 
 export interface RecomputeResult {
-  readonly passed: number;
-  readonly failed: readonly string[];
+  readonly passedCount: number;
+  readonly failures: readonly string[];
 }
 
 const exifOrientations: Readonly<Record<string, number>> = {
@@ -51,7 +51,7 @@ const outcomes: Readonly<Record<RecoverResult["outcome"], string>> = {
 };
 const noPause = () => Promise.resolve();
 
-export async function recompute(request: RecomputeRequest): Promise<RecomputeResult> {
+export async function recomputeVectors(request: RecomputeRequest): Promise<RecomputeResult> {
   const check = new VectorCheck(request);
   check.checkPixels();
   await check.checkTables();
@@ -65,8 +65,8 @@ export async function recompute(request: RecomputeRequest): Promise<RecomputeRes
 class VectorCheck {
   readonly #request: RecomputeRequest;
   readonly #wasm: EngineWasm;
-  readonly #failed: string[] = [];
-  #passed = 0;
+  readonly #failures: string[] = [];
+  #passedCount = 0;
 
   constructor(request: RecomputeRequest) {
     this.#request = request;
@@ -74,12 +74,11 @@ class VectorCheck {
   }
 
   result(): RecomputeResult {
-    return { passed: this.#passed, failed: this.#failed };
+    return { passedCount: this.#passedCount, failures: this.#failures };
   }
 
-  /** Luma, alpha, rounding, orientations. */
   checkPixels(): void {
-    const { luma, alpha, reduced, exif, exif_stored: stored } = this.#request.vectors.pixels;
+    const { luma, alpha, reduced, exif, exif_stored: storedPixels } = this.#request.vectors.pixels;
     this.#expectEqual(
       "luma",
       this.#lumaOf(luma.map((row) => row.slice(0, 3))).join(),
@@ -93,7 +92,7 @@ class VectorCheck {
     for (const [f = 1, sum = 0, expected = 0] of reduced) {
       const side = f * 384;
       const rgba = new Uint8Array(side * side * 4).fill(255);
-      // The first block holds the sum, spread over its pixels.
+      // The first block encodes the sum, spread over its pixels.
       for (let i = 0; i < f * f; i++) {
         const offset = ((i % f) + Math.floor(i / f) * side) * 4;
         rgba.fill(Math.floor(sum / (f * f)) + (i < sum % (f * f) ? 1 : 0), offset, offset + 3);
@@ -102,10 +101,10 @@ class VectorCheck {
       this.#expectEqual(`reduced ${String(f)} ${String(sum)}`, this.#reducedAt(0, 0), expected);
     }
     for (const { orientation, shown } of exif) {
-      // Each pixel of the 3 × 2 picture stands for a block of 64 × 64.
+      // Each pixel of the 3 × 2 picture becomes a block of 64 × 64.
       const rgba = new Uint8Array(192 * 128 * 4).fill(255);
       for (let index = 0; index < 192 * 128; index++)
-        rgba.fill(stored[Math.floor(index / 192) >> 6]?.[(index % 192) >> 6] ?? 0, index * 4, index * 4 + 3);
+        rgba.fill(storedPixels[Math.floor(index / 192) >> 6]?.[(index % 192) >> 6] ?? 0, index * 4, index * 4 + 3);
       this.#loadPicture({ width: 192, height: 128, orientation, rgba });
       const actual = shown.map((row, y) => row.map((_, x) => this.#reducedAt(y * 64 + 31, x * 64 + 31) / 128));
       this.#expectEqual(`orientation ${String(orientation)}`, actual.join(), shown.join());
@@ -114,22 +113,22 @@ class VectorCheck {
 
   async checkTables(): Promise<void> {
     const { cosines, field, buckets } = this.#request.vectors;
-    const dct = 1024; // assembly/memory.ts: DCT and what follows it
-    const coarse = dct + 2 * 80 * 128 * 8;
-    const powers = coarse + 2 * 24 * 48 * 8;
-    const coarseBuckets = powers + 4096 * 2 + 2048 * 2;
-    this.#expectEqual("cosines", await this.#hashOf(dct, 80 * 128 * 8), cosines.table_sha256);
-    this.#expectEqual("coarse cosines", await this.#hashOf(coarse, 24 * 48 * 8), cosines.coarse_table_sha256);
-    this.#expectEqual("powers", await this.#hashOf(powers, 2047 * 2), field.exp_table_u16le_sha256);
+    const dctAddress = 1024; // assembly/memory.ts: DCT and the tables after it
+    const coarseDctAddress = dctAddress + 2 * 80 * 128 * 8;
+    const powersAddress = coarseDctAddress + 2 * 24 * 48 * 8;
+    const coarseBucketsAddress = powersAddress + 4096 * 2 + 2048 * 2;
+    this.#expectEqual("cosines", await this.#hashOf(dctAddress, 80 * 128 * 8), cosines.table_sha256);
+    this.#expectEqual("coarse cosines", await this.#hashOf(coarseDctAddress, 24 * 48 * 8), cosines.coarse_table_sha256);
+    this.#expectEqual("powers", await this.#hashOf(powersAddress, 2047 * 2), field.exp_table_u16le_sha256);
     this.#expectEqual(
       "coarse buckets",
-      new Uint16Array(this.#wasm.memory.buffer, coarseBuckets, 206).join(),
+      new Uint16Array(this.#wasm.memory.buffer, coarseBucketsAddress, 206).join(),
       buckets.coarse_buckets.join(),
     );
-    const indexes = new Uint16Array(this.#wasm.memory.buffer, coarseBuckets + 208 * 2, 4094);
+    const coefficientIndices = new Uint16Array(this.#wasm.memory.buffer, coarseBucketsAddress + 208 * 2, 4094);
     this.#expectEqual(
       "buckets",
-      [...indexes].flatMap((index) => [Math.floor(index / 80), index % 80]).join(),
+      [...coefficientIndices].flatMap((index) => [Math.floor(index / 80), index % 80]).join(),
       this.#request.buckets.join(),
     );
   }
@@ -138,7 +137,7 @@ class VectorCheck {
     const { bch } = this.#request.vectors;
     const wasm = this.#wasm;
     this.#write(wasm.word.value, fromHex(bch.word));
-    wasm.syndromeOfWord();
+    wasm.computeWordSyndrome();
     this.#expectEqual("syndrome", toHex(copyMemory(wasm, wasm.difference.value, 86)), bch.syndrome);
     for (const { name, positions, difference, decodes } of bch.patterns) {
       this.#write(wasm.difference.value, fromHex(difference));
@@ -195,7 +194,6 @@ class VectorCheck {
     }
   }
 
-  /** Verdicts on generated and enlarged pictures, and the self-test. */
   async checkGates(): Promise<void> {
     const wasm = this.#wasm;
     for (const row of this.#request.vectors.gate_generated) {
@@ -213,13 +211,19 @@ class VectorCheck {
       wasm.analyseWindow(...enrolmentWindow);
       this.#checkGate(name, picture, row);
       wasm.enrol();
-      const { failed, rows } = await testChangedCopies(wasm, picture, readSketch(wasm), readImageSecret(wasm), noPause);
-      this.#expectEqual(`${name} self-test`, failed.length === 0, row.self_test_ok);
-      // The counts depend on resizer and codec: within 5 of the reference's.
+      const { failedCopies, results } = await testChangedCopies(
+        wasm,
+        picture,
+        readSketch(wasm),
+        readImageSecret(wasm),
+        noPause,
+      );
+      this.#expectEqual(`${name} self-test`, failedCopies.length === 0, row.self_test_ok);
+      // The counts depend on resizer and codec, so they may differ from the reference's by up to 5.
       row.self_test.forEach(({ errors }, index) => {
         this.#expectEqual(
           `${name} self-test ${String(index)}`,
-          Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN)) <= 5,
+          Math.abs((errors ?? NaN) - (results[index]?.errors ?? NaN)) <= 5,
           true,
         );
       });
@@ -272,7 +276,7 @@ class VectorCheck {
   async #search(enrolled: string, picture: Raster) {
     const wasm = this.#wasm;
     const enrolledVector = this.#request.vectors.pictures.find(({ name }) => name === enrolled);
-    if (enrolledVector === undefined) throw new Error(`no vector of ${enrolled}`);
+    if (enrolledVector === undefined) throw new Error(`no vector for ${enrolled}`);
     this.#loadPicture(picture);
     writeSketch(wasm, 0, { choice: fromHex(enrolledVector.choice), syndrome: fromHex(enrolledVector.syndrome) });
     wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
@@ -281,7 +285,7 @@ class VectorCheck {
     this.#write(wasm.word.value, fromHex(enrolledVector.secret_bits));
     const distances = candidates.flatMap(({ window, transposed }) => {
       wasm.analyseWindow(...window);
-      return [0, 1, 2, 3].map((pattern) => wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
+      return [0, 1, 2, 3].map((pattern) => wasm.countDifferingBits(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     });
     return { result, candidates, nearest: Math.min(...distances), imageSecret: enrolledVector.image_secret };
   }
@@ -299,20 +303,19 @@ class VectorCheck {
     );
   }
 
-  /** A photograph, a stored file, or a generated picture. */
   async #read(name: string): Promise<Raster> {
     const generatedPicture = generatePicture(name);
     if (generatedPicture !== null) return generatedPicture;
     const { files, modules } = this.#request;
     const bytes = files.get(name);
-    if (bytes === undefined) throw new Error(`no file ${name}`);
+    if (bytes === undefined) throw new Error(`file ${name} not found`);
     return decodePicture(bytes, (codec: CodecName) =>
       codec === "jpeg" || codec === "png" ? Promise.resolve(modules[codec]) : Promise.reject(new Error(codec)),
     );
   }
 
   #lumaOf(pixels: readonly (readonly number[])[]): readonly number[] {
-    // 64 pixels a side is the least; the pixels in question come first.
+    // The smallest side is 64 pixels, so the tested pixels come first and the others are padding.
     const rgba = new Uint8Array(64 * 64 * 4);
     pixels.forEach((pixel, index) => {
       rgba.set(pixel.length === 4 ? pixel : [...pixel, 255], index * 4);
@@ -324,7 +327,8 @@ class VectorCheck {
   }
 
   /**
-   * A value of the reduced picture, back from its area table: differences of exact sums are exact.
+   * Value of a reduced pixel, from the area table. Exact, since differences of exact sums are
+   * exact.
    */
   #reducedAt(row: number, column: number): number {
     const columns = this.#wasm.satColumns.value + 1;
@@ -341,7 +345,7 @@ class VectorCheck {
   }
 
   #loadPicture(picture: Raster): void {
-    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine refused the picture");
+    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine rejects the picture");
   }
 
   #write(address: number, bytes: Uint8Array): void {
@@ -353,8 +357,8 @@ class VectorCheck {
   }
 
   #expectEqual(name: string, actual: unknown, expected: unknown): void {
-    if (actual === expected) this.#passed++;
-    else this.#failed.push(`${name}: ${String(actual).slice(0, 60)} instead of ${String(expected).slice(0, 60)}`);
+    if (actual === expected) this.#passedCount++;
+    else this.#failures.push(`${name}: ${String(actual).slice(0, 60)} instead of ${String(expected).slice(0, 60)}`);
   }
 
   #expectClose(name: string, actual: number, expected: number): void {
@@ -362,11 +366,14 @@ class VectorCheck {
   }
 }
 
-/** As the vectors write a candidate: transposition, the coarse window's steps, scores, window. */
-function flattenCandidate({ transposed, start, coarseScore, score, window }: Candidate): readonly number[] {
+/**
+ * Flattens a candidate in the order of the vectors: transposition, steps of the coarse window,
+ * scores, window.
+ */
+function flattenCandidate({ transposed, startWindowIndex, coarseScore, score, window }: Candidate): readonly number[] {
   return [
     transposed ? 1 : 0,
-    ...[216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6),
+    ...[216, 36, 6, 1].map((divisor) => Math.floor(startWindowIndex / divisor) % 6),
     coarseScore,
     score,
     ...window,

@@ -8,7 +8,7 @@ import webpack from "webpack";
 import { createWorkersConfig } from "../webpack/workers.ts";
 
 export const engineFolder = fileURLToPath(new URL("..", import.meta.url));
-/** The portal's policy, as far as it concerns code. */
+/** The portal's content security policy, limited to the directives about code. */
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; connect-src 'self'";
 
 export interface ServedFile {
@@ -16,7 +16,7 @@ export interface ServedFile {
   readonly body: Uint8Array;
 }
 
-export const modules: Readonly<Record<string, string>> = {
+export const modulePaths: Readonly<Record<string, string>> = {
   "engine-simd": "build/engine.simd.wasm",
   "engine-scalar": "build/engine.scalar.wasm",
   jpeg: "node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm",
@@ -24,23 +24,22 @@ export const modules: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves files, the WASM modules and an empty page that runs `/page.js`, if there is one, on a free
- * port.
+ * Serves files, the WASM modules, and an empty page that runs `/page.js` if given, on a free port.
  */
 export async function serve(
   files: ReadonlyMap<string, ServedFile>,
 ): Promise<{ readonly origin: string; readonly close: () => void }> {
   const script = files.has("/page.js") ? '<script src="/page.js"></script>' : "";
-  const served = new Map([
+  const servedFiles = new Map([
     ...files,
     ["/", { type: "text/html", body: Buffer.from(`<!doctype html><title>engine</title>${script}`) }] as const,
-    ...Object.entries(modules).map(
+    ...Object.entries(modulePaths).map(
       ([name, path]) =>
         [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(engineFolder, path)) }] as const,
     ),
   ]);
   const server = createServer((request, response) => {
-    const file = served.get(decodeURIComponent(request.url ?? ""));
+    const file = servedFiles.get(decodeURIComponent(request.url ?? ""));
     response.writeHead(file === undefined ? 404 : 200, {
       "content-type": file?.type ?? "text/plain",
       "content-security-policy": policy,
@@ -49,7 +48,7 @@ export async function serve(
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
     origin: `http://localhost:${String(address.port)}`,
     close: () => {
@@ -60,8 +59,7 @@ export async function serve(
 }
 
 /**
- * One script of a source file, built as the portal's workers are. A path without a folder of its
- * own is the engine's.
+ * Bundles one source file like the portal's workers. Relative paths start at the engine's folder.
  */
 export async function bundleScript(file: string): Promise<ServedFile> {
   const outputFolder = mkdtempSync(join(tmpdir(), "engine-bundle-"));
@@ -70,7 +68,7 @@ export async function bundleScript(file: string): Promise<ServedFile> {
       ...createWorkersConfig({
         context: engineFolder,
         entry: { script: resolve(engineFolder, file) },
-        path: outputFolder,
+        outputPath: outputFolder,
       }),
       cache: false,
     });

@@ -1,9 +1,9 @@
 /**
- * The vectors in Node, in Chromium and in Firefox, SIMD and scalar: `pnpm vectors:browser [Node]
- * [Chromium] [Firefox]`. A browser that is not installed is a failure, unless it is left out by
- * `--without firefox`. In a browser the worker is one file, started from a blob under a strict
- * policy, as in the portal; modules are compiled by the page; two searches are done again by the
- * portal's own worker with its second core. Ends with the plain line "N passed, N failed".
+ * `pnpm vectors:browser [Node] [Chromium] [Firefox]`: checks the vectors, SIMD and scalar. A
+ * missing browser is a failure, unless left out by `--without firefox`. In a browser, as in the
+ * portal, the page compiles the modules and starts the worker, one file, from a blob under a strict
+ * policy; the portal's own worker repeats two searches with its second core. The last line is "N
+ * passed, N failed".
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,9 +11,9 @@ import type { Browser } from "puppeteer-core";
 import { buildEngine } from "../build.ts";
 import { bucketVector, vectors } from "../tests/vectors.ts";
 import { launchBrowser, type BrowserName } from "./browsers.ts";
-import { recompute, type RecomputeResult } from "./recompute.ts";
-import { bundleScript, engineFolder, modules, serve } from "./serve.ts";
-import type {} from "./second-core.page.ts"; // its global function
+import { recomputeVectors, type RecomputeResult } from "./recompute.ts";
+import { bundleScript, engineFolder, modulePaths, serve } from "./serve.ts";
+import type {} from "./search-delegate.page.ts"; // declares its global function
 
 const variants = ["simd", "scalar"] as const;
 type Variant = (typeof variants)[number];
@@ -22,46 +22,51 @@ const cliArguments = process.argv
   .slice(2)
   .filter((argument) => argument !== "--")
   .map((argument) => argument.toLowerCase());
-const excluded = cliArguments.filter((_, index) => cliArguments[index - 1] === "--without");
-const selected = cliArguments.filter(
+const excludedNames = cliArguments.filter((_, index) => cliArguments[index - 1] === "--without");
+const selectedNames = cliArguments.filter(
   (argument, index) => argument !== "--without" && cliArguments[index - 1] !== "--without",
 );
 const environments = ["node", "chromium", "firefox"];
-const unknownNames = [...excluded, ...selected].filter((name) => !environments.includes(name));
-if (unknownNames.length > 0) throw new Error(`${unknownNames.join(", ")}: there are ${environments.join(", ")}`);
+const unknownNames = [...excludedNames, ...selectedNames].filter((name) => !environments.includes(name));
+if (unknownNames.length > 0)
+  throw new Error(`${unknownNames.join(", ")} is unknown: the environments are ${environments.join(", ")}`);
 const isSelected = (name: string) =>
-  (selected.length === 0 || selected.includes(name.toLowerCase())) && !excluded.includes(name.toLowerCase());
+  (selectedNames.length === 0 || selectedNames.includes(name.toLowerCase())) &&
+  !excludedNames.includes(name.toLowerCase());
 
 await buildEngine();
-const photos = join(engineFolder, "../../e2e/fixtures/photos");
-const pictures = join(engineFolder, "vectors/pictures");
+const photosFolder = join(engineFolder, "../../e2e/fixtures/photos");
+const picturesFolder = join(engineFolder, "vectors/pictures");
 const vectorFiles = [
   ...["chelsea.png", "coffee.png", "astronaut.png", "spacex-3000x1688.jpg", "rocket.jpg"].map(
-    (name) => [name, join(photos, name)] as const,
+    (name) => [name, join(photosFolder, name)] as const,
   ),
-  ...readdirSync(pictures).map((name) => [`pictures/${name}`, join(pictures, name)] as const),
+  ...readdirSync(picturesFolder).map((name) => [`pictures/${name}`, join(picturesFolder, name)] as const),
 ];
 
-let passed = 0;
-let failed = 0;
+let passedCount = 0;
+let failedCount = 0;
 const report = (environment: string, variant: Variant, result: RecomputeResult) => {
-  passed += result.passed;
-  failed += result.failed.length;
-  for (const failure of result.failed) console.log(`${environment}, ${variant}: ${failure}`);
-  console.log(`${environment}, ${variant}: ${String(result.passed)} passed, ${String(result.failed.length)} failed`);
+  passedCount += result.passedCount;
+  failedCount += result.failures.length;
+  for (const failure of result.failures) console.log(`${environment}, ${variant}: ${failure}`);
+  console.log(
+    `${environment}, ${variant}: ${String(result.passedCount)} passed, ${String(result.failures.length)} failed`,
+  );
 };
 
 if (isSelected("Node"))
   for (const variant of variants) report(`Node ${process.versions.node}`, variant, await runInNode(variant));
 const browsers = (["Chromium", "Firefox"] as const).filter(isSelected);
 if (browsers.length > 0) await runInBrowsers(browsers);
-console.log(`${String(passed)} passed, ${String(failed)} failed`);
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+console.log(`${String(passedCount)} passed, ${String(failedCount)} failed`);
+process.exitCode = failedCount === 0 && passedCount > 0 ? 0 : 1;
 
 async function runInNode(variant: Variant): Promise<RecomputeResult> {
-  const compile = async (name: string) => WebAssembly.compile(readFileSync(join(engineFolder, modules[name] ?? "")));
+  const compile = async (name: string) =>
+    WebAssembly.compile(readFileSync(join(engineFolder, modulePaths[name] ?? "")));
   const [engine, jpeg, png] = await Promise.all([compile(`engine-${variant}`), compile("jpeg"), compile("png")]);
-  return recompute({
+  return recomputeVectors({
     modules: { engine, jpeg, png },
     vectors,
     buckets: bucketVector,
@@ -73,7 +78,7 @@ async function runInBrowsers(browserNames: readonly BrowserName[]): Promise<void
   const { origin, close } = await serve(
     new Map([
       ["/worker.js", await bundleScript("browser/vectors.worker.ts")],
-      ["/page.js", await bundleScript("browser/second-core.page.ts")],
+      ["/page.js", await bundleScript("browser/search-delegate.page.ts")],
       ["/engine-worker.js", await bundleScript("src/engine.worker.ts")],
       [
         "/vectors.json",
@@ -88,7 +93,7 @@ async function runInBrowsers(browserNames: readonly BrowserName[]): Promise<void
     for (const name of browserNames) {
       const browser = await launchBrowser(name);
       if (browser === null) {
-        failed++;
+        failedCount++;
         console.log(
           `${name} is not installed: name it with RELICARIO_${name.toUpperCase()}, or leave it out with --without ${name.toLowerCase()}`,
         );
@@ -123,7 +128,6 @@ async function runInBrowser(browser: Browser, origin: string): Promise<void> {
   }
 }
 
-/** Runs in the page: compiles, starts the worker from a blob, waits for its answer. */
 async function runInPage(variant: string, files: readonly string[]): Promise<RecomputeResult> {
   const compile = async (name: string) => WebAssembly.compileStreaming(fetch(`/${name}.wasm`));
   const readFile = async (name: string) =>

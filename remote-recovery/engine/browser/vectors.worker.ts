@@ -1,8 +1,8 @@
 /** Recomputes the vectors inside a browser's worker. Started by vectors.ts. */
-import { recompute, type RecomputeRequest } from "./recompute.ts";
+import { recomputeVectors, type RecomputeRequest } from "./recompute.ts";
 
 globalThis.addEventListener("message", ({ data }: MessageEvent<RecomputeRequest>) => {
-  void recompute(data).then((result) => {
+  void recomputeVectors(data).then((result) => {
     globalThis.postMessage(result);
   });
 });

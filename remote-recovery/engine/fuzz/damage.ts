@@ -1,4 +1,4 @@
-/** Broken pictures: a corpus of every kind of file, and what happens to files. */
+/** Broken pictures: a corpus of every supported kind, and random damage. */
 import fc from "fast-check";
 import { readSample } from "../tests/vectors.ts";
 import { enlargeFile } from "./enlarge.ts";
@@ -26,37 +26,33 @@ export const corpus = [
 ] as const;
 
 /**
- * What happens to files: bytes turn, go missing, are doubled or swapped with those of another file;
- * headers above all.
+ * Damage to a file: flipped bits of a byte, often in the header; bytes dropped or inserted; the end
+ * cut off or replaced by that of another file.
  */
 export const damageArbitrary = fc.oneof(
   fc.record({
-    kind: fc.constant("turn" as const),
-    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    kind: fc.constant("flip" as const),
+    placeFraction: fc.double({ min: 0, max: 1, noNaN: true }),
     value: fc.integer({ min: 1, max: 255 }),
     inHeader: fc.boolean(),
   }),
-  fc.record({ kind: fc.constant("cut" as const), place: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  fc.record({ kind: fc.constant("cut" as const), placeFraction: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({
     kind: fc.constant("drop" as const),
-    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    placeFraction: fc.double({ min: 0, max: 1, noNaN: true }),
     length: fc.integer({ min: 1, max: 300 }),
   }),
   fc.record({
     kind: fc.constant("insert" as const),
-    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    placeFraction: fc.double({ min: 0, max: 1, noNaN: true }),
     bytes: fc.uint8Array({ minLength: 1, maxLength: 64 }),
   }),
   fc.record({
     kind: fc.constant("splice" as const),
-    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    placeFraction: fc.double({ min: 0, max: 1, noNaN: true }),
     other: fc.constantFrom(...corpus),
   }),
 );
-/**
- * A header that says much where little follows, some of them with too much: whole otherwise, or
- * damaged as well.
- */
 const claimedSizeArbitrary = fc.record({
   width: fc.integer({ min: 64, max: 9000 }),
   height: fc.integer({ min: 64, max: 7000 }),
@@ -70,7 +66,6 @@ export interface BrokenPicture {
   readonly changes: readonly Damage[];
 }
 
-/** One in five is enlarged. */
 export const brokenPictureArbitrary: fc.Arbitrary<BrokenPicture> = fc.oneof(
   {
     weight: 4,
@@ -96,11 +91,11 @@ export function createBrokenBytes({ name, size, changes }: BrokenPicture): Uint8
 }
 
 export function applyDamage(bytes: Uint8Array, change: Damage): Uint8Array {
-  const offset = Math.floor(change.place * bytes.length);
+  const offset = Math.floor(change.placeFraction * bytes.length);
   switch (change.kind) {
-    case "turn": {
+    case "flip": {
       const out = new Uint8Array(bytes);
-      const position = change.inHeader ? Math.floor(change.place * Math.min(200, bytes.length)) : offset;
+      const position = change.inHeader ? Math.floor(change.placeFraction * Math.min(200, bytes.length)) : offset;
       if (position < out.length) out[position] = (out[position] ?? 0) ^ change.value;
       return out;
     }

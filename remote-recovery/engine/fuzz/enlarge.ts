@@ -1,14 +1,8 @@
-/**
- * Files whose headers say that they are large, all of them alike, while what follows stays as
- * little as it was.
- */
+/** Files whose headers all claim a large size, while the content stays small. */
 import { makeGridFile, readFrameItem } from "../tests/heif-files.ts";
 import { crc32 } from "../tests/vectors.ts";
 
-/**
- * The same file with another size in each place that says one. A kind that is not known here stays
- * as it is.
- */
+/** Writes another size to each place that states one. Leaves unknown kinds unchanged. */
 export function enlargeFile(bytes: Uint8Array, width: number, height: number): Uint8Array {
   const file = Buffer.from(bytes);
   const codeAt = (offset: number) => file.toString("latin1", offset, offset + 4);
@@ -38,20 +32,19 @@ export function enlargeFile(bytes: Uint8Array, width: number, height: number): U
       }
     }
   } else if (codeAt(8) === "avif" || codeAt(8) === "heic") {
-    const part = readFrameItem(file);
-    const content = part.kind === "avif" ? resizeAv1Item(part.content, width, height) : part.content;
+    const frameItem = readFrameItem(file);
+    const content = frameItem.kind === "avif" ? resizeAv1Item(frameItem.content, width, height) : frameItem.content;
     const properties =
-      part.kind === "avif"
-        ? part.properties
-        : part.properties.map(
+      frameItem.kind === "avif"
+        ? frameItem.properties
+        : frameItem.properties.map(
             ([type, body]) => [type, type === "hvcC" ? resizeHevcConfiguration(body, width, height) : body] as const,
           );
-    return makeGridFile({ ...part, content, properties, width, height }, { columns: 1, rows: 1 });
+    return makeGridFile({ ...frameItem, content, properties, width, height }, { columns: 1, rows: 1 });
   }
   return file;
 }
 
-/** The first frame header of a JPEG. */
 function enlargeJpeg(file: Buffer, width: number, height: number): Buffer {
   for (let offset = 2; offset + 9 < file.length && file[offset] === 0xff; offset += 2 + file.readUInt16BE(offset + 2)) {
     const marker = file[offset + 1] ?? 0;
@@ -72,8 +65,8 @@ const fromBits = (bits: string) =>
   );
 
 /**
- * An AV1 item whose reduced sequence header (profile, two flags, level: ten bits) says this size,
- * in sixteen bits each.
+ * Writes the size to an AV1 item's reduced sequence header, with sixteen bits per side. The fields
+ * before the size (profile, two flags, level) take ten bits.
  */
 function resizeAv1Item(item: Uint8Array, width: number, height: number): Buffer {
   const unitOffset = item.indexOf(0x0a);
@@ -96,15 +89,14 @@ function resizeAv1Item(item: Uint8Array, width: number, height: number): Buffer 
 }
 
 /**
- * A configuration `hvcC` whose parameter set says this size, without a conformance window of its
- * own.
+ * Writes the size to the parameter set of an `hvcC` configuration, without a conformance window.
  */
 function resizeHevcConfiguration(configuration: Uint8Array, width: number, height: number): Buffer {
   const file = Buffer.from(configuration);
   let offset = 23;
   for (let arrays = file[22] ?? 0; arrays > 0; arrays--) {
     const type = (file[offset] ?? 0) & 63;
-    const length = file.readUInt16BE(offset + 3); // one unit in each
+    const length = file.readUInt16BE(offset + 3); // each array contains one unit
     if (type === 33) {
       const unit = enlargeSps(file.subarray(offset + 5, offset + 5 + length), width, height);
       return Buffer.concat([
@@ -122,7 +114,7 @@ function resizeHevcConfiguration(configuration: Uint8Array, width: number, heigh
 function enlargeSps(unit: Buffer, width: number, height: number): Buffer {
   const unescaped = unit.filter((byte, index) => !(byte === 3 && unit[index - 1] === 0 && unit[index - 2] === 0));
   const bits = toBits(unescaped);
-  let bitOffset = 16 + 8 + 96; // unit header; numbers of the set and its layers (one); profile, tier and level
+  let bitOffset = 16 + 8 + 96; // unit header, parameter set id, one layer; profile, tier and level
   const readExpGolomb = () => {
     const zeros = bits.indexOf("1", bitOffset) - bitOffset;
     const value = parseInt(bits.slice(bitOffset + zeros, bitOffset + 2 * zeros + 1), 2) - 1;

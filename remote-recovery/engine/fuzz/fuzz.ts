@@ -1,8 +1,8 @@
 /**
- * Broken pictures in numbers: `pnpm fuzz:engine [cases] [seed]`, 10,000 unless told. Each ends in
- * an answer or in a typed error, within 5 seconds and 600 MB. Then the largest whole pictures of
- * each kind, judged, searched and enrolled, within 900 MB. One process for the broken ones, one for
- * each whole picture and call. The last line is JSON; the exit code is 1 when a limit is broken.
+ * `pnpm fuzz:engine [cases] [seed]`: opens broken pictures, 10,000 by default, in one process. Each
+ * must end in a result or a typed error, within 5 seconds and 600 MB. Then inspects, searches and
+ * enrols the largest picture of each kind, each call in its own process within 900 MB. The last
+ * line is JSON; the exit code is 1 if a limit is exceeded.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { execFile } from "node:child_process";
@@ -24,13 +24,15 @@ import { brokenPictureArbitrary, createBrokenBytes, type BrokenPicture } from ".
 
 const calls = ["inspect", "recover", "enrol"] as const;
 type Call = (typeof calls)[number];
-const WholeResult = z.object({ outcome: z.string(), peak_mb: z.number() });
-type WholeResult = z.infer<typeof WholeResult>;
+const LargestPictureResult = z.object({ outcome: z.string(), peak_mb: z.number() });
+type LargestPictureResult = z.infer<typeof LargestPictureResult>;
 
-/** Milliseconds of processor time of one case; megabytes of the whole process at its largest. */
+/** `case_ms`: processor time of one case. The others: peak memory of the process in megabytes. */
 const limits = { case_ms: 5000, broken_mb: 600, whole_mb: 900 } as const;
 const scriptPath = fileURLToPath(import.meta.url);
-const [firstArgument = "10000", secondArgument, thirdArgument] = process.argv.slice(2).filter((word) => word !== "--");
+const [firstArgument = "10000", secondArgument, thirdArgument] = process.argv
+  .slice(2)
+  .filter((argument) => argument !== "--");
 
 if (firstArgument === "whole") {
   console.log(
@@ -39,22 +41,27 @@ if (firstArgument === "whole") {
     ),
   );
 } else {
-  const broken = await tryBrokenPictures(Number(firstArgument), Number(secondArgument ?? Date.now() % 2 ** 31));
-  const whole = await tryLargestPictures();
-  const exceeded = [
-    ...(broken.longest_ms > limits.case_ms ? ["case_ms"] : []),
-    ...(broken.peak_mb > limits.broken_mb ? ["broken_mb"] : []),
-    ...(Object.values(whole).some(({ peak_mb }) => peak_mb > limits.whole_mb) ? ["whole_mb"] : []),
+  const brokenResult = await tryBrokenPictures(Number(firstArgument), Number(secondArgument ?? Date.now() % 2 ** 31));
+  const wholeResults = await tryLargestPictures();
+  const exceededLimits = [
+    ...(brokenResult.longest_ms > limits.case_ms ? ["case_ms"] : []),
+    ...(brokenResult.peak_mb > limits.broken_mb ? ["broken_mb"] : []),
+    ...(Object.values(wholeResults).some(({ peak_mb }) => peak_mb > limits.whole_mb) ? ["whole_mb"] : []),
   ];
-  for (const name of exceeded) console.log(`over the limit: ${name}`);
+  for (const name of exceededLimits) console.log(`over the limit: ${name}`);
   console.log(
-    JSON.stringify({ bench: "engine-fuzz", ok: exceeded.length === 0 && broken.untyped === 0, limits, broken, whole }),
+    JSON.stringify({
+      bench: "engine-fuzz",
+      ok: exceededLimits.length === 0 && brokenResult.untyped === 0,
+      limits,
+      broken: brokenResult,
+      whole: wholeResults,
+    }),
   );
-  process.exitCode = exceeded.length === 0 && broken.untyped === 0 ? 0 : 1;
+  process.exitCode = exceededLimits.length === 0 && brokenResult.untyped === 0 ? 0 : 1;
 }
 
-/** Judged, searched and enrolled by the engine. */
-async function tryBrokenPictures(cases: number, seed: number) {
+async function tryBrokenPictures(caseCount: number, seed: number) {
   const engine = await loadEngineInNode();
   const enrolment = await engine.enrol(readPhoto("friends-2056x3088.jpg"), []);
 
@@ -72,15 +79,15 @@ async function tryBrokenPictures(cases: number, seed: number) {
       .map((number): Call => (number < 2 ? "recover" : number < 3 ? "enrol" : "inspect")),
   });
   const outcomes: Record<string, number> = {};
-  let longest = 0;
-  let untyped = 0;
+  let longestMilliseconds = 0;
+  let untypedCount = 0;
   let peakMegabytes = 0;
   let count = 0;
-  for (const { picture, call } of fc.sample(testCase, { numRuns: cases, seed })) {
+  for (const { picture, call } of fc.sample(testCase, { numRuns: caseCount, seed })) {
     const start = process.cpuUsage();
     const outcome = await tryPicture(picture, call).catch((error: unknown) => {
       if (error instanceof PortalError) return error.code;
-      untyped++;
+      untypedCount++;
       console.log(`case ${String(count)} of seed ${String(seed)}: ${String(error)}`);
       return "untyped";
     });
@@ -92,32 +99,39 @@ async function tryBrokenPictures(cases: number, seed: number) {
       console.log(
         `case ${String(count)}: ${duration.toFixed(0)} ms, ${String(peakMegabytes)} MB: ${JSON.stringify({ call, ...picture, changes: picture.changes.length })}`,
       );
-    longest = Math.max(longest, duration);
+    longestMilliseconds = Math.max(longestMilliseconds, duration);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
     if (++count % 1000 === 0)
       console.log(
-        `${String(count)} cases, longest ${longest.toFixed(0)} ms, at most ${String(readPeakMegabytes())} MB`,
+        `${String(count)} cases, at most ${longestMilliseconds.toFixed(0)} ms and ${String(readPeakMegabytes())} MB`,
       );
   }
-  return { cases, seed, untyped, longest_ms: Math.round(longest), peak_mb: readPeakMegabytes(), outcomes };
+  return {
+    cases: caseCount,
+    seed,
+    untyped: untypedCount,
+    longest_ms: Math.round(longestMilliseconds),
+    peak_mb: readPeakMegabytes(),
+    outcomes,
+  };
 }
 
 /**
- * Megabytes of this process at its largest so far: Linux's own mark, as that of getrusage begins
- * with the parent's.
+ * Peak memory of this process in megabytes, from Linux's VmHWM, because getrusage starts with the
+ * parent's peak.
  */
 function readPeakMegabytes(): number {
-  const mark = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
-  if (mark === undefined) throw new Error("this needs Linux");
-  return Math.round((Number(mark) * 1024) / 1e6);
+  const peakKilobytes = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+  if (peakKilobytes === undefined) throw new Error("peak memory can be read only on Linux");
+  return Math.round((Number(peakKilobytes) * 1024) / 1e6);
 }
 
-/** The largest picture of each kind that is let in, opened in a process of its own. */
+/** Runs each call in its own process on the largest accepted picture of each kind. */
 async function tryLargestPictures() {
   const folder = mkdtempSync(join(tmpdir(), "relicario-fuzz-"));
   try {
-    const whole: Record<string, WholeResult> = {};
-    for (const [name, encode] of Object.entries(await largestPictures())) {
+    const whole: Record<string, LargestPictureResult> = {};
+    for (const [name, encode] of Object.entries(await listLargestPictures())) {
       const file = join(folder, name);
       writeFileSync(file, await encode());
       for (const call of calls) {
@@ -128,7 +142,7 @@ async function tryLargestPictures() {
           file,
           call,
         ]);
-        whole[`${call} ${name}`] = WholeResult.parse(JSON.parse(stdout));
+        whole[`${call} ${name}`] = LargestPictureResult.parse(JSON.parse(stdout));
         console.log(`${call} ${name}: ${stdout.trim()}`);
       }
       rmSync(file);
@@ -139,15 +153,15 @@ async function tryLargestPictures() {
   }
 }
 
-async function largestPictures() {
+async function listLargestPictures() {
   const codecs = await loadCodecs();
   const encoder = await WebAssembly.compile(
     readFileSync(fileURLToPath(new URL("../node_modules/@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm", import.meta.url))),
   );
   const photo = await codecs.decode(readPhoto("friends-2056x3088.jpg"));
   /**
-   * The photograph in another size, by its nearest pixels: as much detail as a picture can have
-   * that passes the gate.
+   * Scales the photograph by nearest neighbour, which keeps as much detail as a picture that passes
+   * the gate can have.
    */
   const scalePhoto = (width: number, height: number) => {
     const source = new Uint32Array(photo.rgba.buffer, photo.rgba.byteOffset, photo.width * photo.height);
@@ -167,7 +181,7 @@ async function largestPictures() {
   const encodePng = (options: Pick<PngOptions, "colourType" | "depth" | "data"> & Partial<PngOptions>) =>
     Promise.resolve(makePng({ width: 8000, height: 6500, ...options }));
   return {
-    "baseline-52.jpg": () => codecs.jpegFile(scalePhoto(8000, 6500), 80),
+    "baseline-52.jpg": () => codecs.encodeJpeg(scalePhoto(8000, 6500), 80),
     "progressive-420-52.jpg": () =>
       encodeJpeg(8000, 6500, { progressive: true, auto_subsample: false, chroma_subsample: 2 }),
     "progressive-444-48.jpg": () =>
@@ -176,25 +190,25 @@ async function largestPictures() {
     "rgba-16-bit-52.png": () => encodePng({ colourType: 6, depth: 16, data: to16Bit(scalePhoto(8000, 6500).rgba) }),
     "interlaced-52.png": () =>
       encodePng({ colourType: 6, depth: 8, data: scalePhoto(8000, 6500).rgba, interlaced: true }),
-    "lossy-52.webp": () => codecs.webpFile(scalePhoto(8000, 6500), 80),
-    "lossless-52.webp": () => codecs.webpFile(scalePhoto(8000, 6500), 80, true),
-    "large-22.avif": () => codecs.avifFile(scalePhoto(5500, 4100), 60),
+    "lossy-52.webp": () => codecs.encodeWebp(scalePhoto(8000, 6500), 80),
+    "lossless-52.webp": () => codecs.encodeWebp(scalePhoto(8000, 6500), 80, true),
+    "large-22.avif": () => codecs.encodeAvif(scalePhoto(5500, 4100), 60),
     "grid-50.heic": () => Promise.resolve(makeGridFile(readSample("rocket.heic"), { columns: 26, rows: 28 })),
   };
 }
 
-/** Each byte as the high one of two. */
+/** Widens each byte to 16 bits; the byte becomes the high byte. */
 function to16Bit(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(2 * bytes.length);
   for (let i = 0; i < bytes.length; i++) out[2 * i] = bytes[i] ?? 0;
   return out;
 }
 
-async function openLargestPicture(file: string, call: Call): Promise<WholeResult> {
+async function openLargestPicture(file: string, call: Call): Promise<LargestPictureResult> {
   const engine = await loadEngineInNode();
   const bytes = readFileSync(file);
   const rocket = vectors.pictures.find(({ name }) => name === "rocket.jpg");
-  if (rocket === undefined) throw new Error("unknown picture");
+  if (rocket === undefined) throw new Error("picture not found");
   const otherSketch = { choice: fromHex(rocket.choice), syndrome: fromHex(rocket.syndrome) };
   const operations = {
     inspect: async () => (await engine.inspect(bytes)).verdict,

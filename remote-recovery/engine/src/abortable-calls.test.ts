@@ -3,17 +3,19 @@ import { runInNewContext } from "node:vm";
 
 import { PortalError } from "@relicario/shared/errors";
 
-import { createAbortableCalls, type AbortableCalls } from "./abortable-calls.ts";
+import { createAbortableCalls, raceAbort, type AbortableCalls } from "./abortable-calls.ts";
 
-describe("createGone", () => {
-  it("gives the outcome of a call, a refusal by its code and anything else as unknown", async () => {
+describe("createAbortableCalls", () => {
+  it("settles like the call: a PortalError keeps its code, any other error becomes unknown", async () => {
     const { abortable } = createAbortableCalls();
     await expect(abortable(Promise.resolve("an answer"))).resolves.toBe("an answer");
     await expect(abortable(Promise.reject(new PortalError("not_found")))).rejects.toMatchObject({ code: "not_found" });
-    await expect(abortable(Promise.reject(new Error("of a library")))).rejects.toMatchObject({ code: "unknown" });
+    await expect(abortable(Promise.reject(new Error("an error of a library")))).rejects.toMatchObject({
+      code: "unknown",
+    });
   });
 
-  it("rejects the calls that wait and the later ones, all with the first error", async () => {
+  it("rejects pending and later calls with the first error", async () => {
     const { abortable, abort } = createAbortableCalls();
     const pendingCalls = [abortable(neverSettles()), abortable(neverSettles())];
     abort(new PortalError("vault_locked"));
@@ -22,13 +24,35 @@ describe("createGone", () => {
       await expect(call).rejects.toMatchObject({ code: "vault_locked" });
   });
 
-  it("keeps no answer of a call that has settled", async () => {
+  it("keeps no result of a settled call", async () => {
     const abortableCalls = createAbortableCalls();
     const answerRef = await settleCall(abortableCalls);
-    await new Promise(setImmediate); // a WeakRef that was read holds its target until the job is over
+    await new Promise(setImmediate); // a WeakRef holds its target until the job that read it ends
     collectGarbage();
     expect(answerRef.deref()).toBeUndefined();
-    abortableCalls.abort(new PortalError("vault_locked")); // so that it was reachable until here
+    abortableCalls.abort(new PortalError("vault_locked")); // keeps it reachable until here
+  });
+});
+
+describe("raceAbort", () => {
+  it("settles like the call, and leaves no listener", async () => {
+    const { signal } = new AbortController();
+    const [added, removed] = [jest.spyOn(signal, "addEventListener"), jest.spyOn(signal, "removeEventListener")];
+    await expect(raceAbort(signal, Promise.resolve("an answer"))).resolves.toBe("an answer");
+    await expect(raceAbort(signal, Promise.reject(new PortalError("not_found")))).rejects.toMatchObject({
+      code: "not_found",
+    });
+    expect(await raceAbort(undefined, Promise.resolve("without a signal"))).toBe("without a signal");
+    await Promise.resolve();
+    expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([2, 2]);
+  });
+
+  it("rejects as soon as the signal is aborted, even if the call never settles", async () => {
+    const controller = new AbortController();
+    const call = raceAbort(controller.signal, neverSettles());
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "cancelled" });
+    await expect(raceAbort(controller.signal, neverSettles())).rejects.toMatchObject({ code: "cancelled" });
   });
 });
 

@@ -1,20 +1,26 @@
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { PortalError, toPortalError } from "@relicario/shared/errors";
 
-/** The end of a worker: a call to one that is gone would never settle. */
+/** Calls that reject when their worker ends: otherwise they would never settle. */
 export interface AbortableCalls {
   /**
-   * The outcome of the call, or a rejection once the worker was ended or failed. Of a call that has
-   * settled nothing is kept: racing it with one promise of the end would hold every answer, what
-   * was opened among them, for as long as the worker lives.
+   * Settles like the call, or rejects when the worker has ended or failed. Keeps no reference to a
+   * settled call: racing every call with one shared promise would retain all results, opened
+   * contents included.
    */
   readonly abortable: <T>(call: Promise<T>) => Promise<T>;
-  /** Rejects the calls that wait and all later ones. Only the first error counts. */
+  /** Rejects pending calls and all later ones. Only the first error counts. */
   readonly abort: (error: PortalError) => void;
+  /** Rejects only the pending calls; later calls still run. */
+  readonly rejectPending: (error: PortalError) => void;
 }
 
 export function createAbortableCalls(): AbortableCalls {
   const pendingRejects = new Set<(error: PortalError) => void>();
   let abortError: PortalError | null = null;
+  const rejectPending = (error: PortalError): void => {
+    for (const reject of pendingRejects) reject(error);
+    pendingRejects.clear();
+  };
   return {
     abortable: (call) =>
       new Promise((resolve, reject) => {
@@ -32,8 +38,22 @@ export function createAbortableCalls(): AbortableCalls {
     abort: (error) => {
       if (abortError !== null) return;
       abortError = error;
-      for (const reject of pendingRejects) reject(error);
-      pendingRejects.clear();
+      rejectPending(error);
     },
+    rejectPending,
   };
+}
+
+/** Settles like `call`, or rejects with `cancelled` as soon as the signal is aborted. */
+export function raceAbort<T>(signal: AbortSignal | undefined, call: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = (): void => {
+      reject(new PortalError("cancelled", { cause: signal?.reason }));
+    };
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel);
+    void call.then(resolve, reject).finally(() => {
+      signal?.removeEventListener("abort", cancel);
+    });
+  });
 }

@@ -1,8 +1,8 @@
-/** From windows to an answer: which candidates are decoded, and which failure says most. */
+/** Decodes candidate windows, and ranks failures. */
 import type { RecoverResult } from "./engine.ts";
 import { readCandidate, readImageSecret, type Candidate, type EngineWasm } from "./engine-wasm.ts";
 
-/** A score below this means: another picture. */
+/** A lower score means another picture. */
 export const minBeaconScore = 0.2;
 const signPatterns = [
   [0, 0],
@@ -11,18 +11,22 @@ const signPatterns = [
   [1, 1],
 ] as const;
 
-/** A failed recovery with what is needed to compare failures. */
 export type FailedRecovery = Exclude<RecoverResult, { outcome: "recovered" }>;
 
 export type SuccessfulRecovery = Extract<RecoverResult, { outcome: "recovered" }>;
 
-/** The picture of a sketch, though it does not decode, says more than any other score. */
+/**
+ * Prefers `too_many_errors`, which says that the picture belongs to a sketch, then the higher
+ * score.
+ */
 export function chooseBetterFailure(a: FailedRecovery, b: FailedRecovery): FailedRecovery {
   if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
   return b.score > a.score ? b : a;
 }
 
-/** Decodes in order of final score, those of 0.20 or more. */
+/**
+ * Decodes candidates, given in order of falling score, until the score drops below minBeaconScore.
+ */
 export function decodeCandidates(wasm: EngineWasm, slot: number, candidates: readonly Candidate[]): RecoverResult {
   const score = candidates[0]?.score ?? -1;
   for (const candidate of candidates) {
@@ -36,7 +40,6 @@ export function decodeCandidates(wasm: EngineWasm, slot: number, candidates: rea
     : { outcome: "too_many_errors", index: slot, score };
 }
 
-/** The first `count` candidates, best score first. */
 export function readRankedCandidates(wasm: EngineWasm, count: number): readonly Candidate[] {
   return Array.from({ length: count }, (_, index) => readCandidate(wasm, index)).sort((a, b) => b.score - a.score);
 }

@@ -1,4 +1,9 @@
+import * as Comlink from "comlink";
+
 import type { EngineModules, LazyCodec } from "./engine-core.ts";
+import type { CodecServer } from "./engine-worker-api.ts";
+import { unreadableError } from "./decoders/picture-file.ts";
+import { serveCalls } from "./worker-calls.ts";
 
 export type { LazyCodec };
 
@@ -7,11 +12,11 @@ type ModuleAsset = "engine-simd" | "engine-scalar" | "jpeg" | "png" | LazyCodec;
 type FetchAsset = (name: ModuleAsset) => Promise<Response>;
 
 /**
- * Compiles on the page what the engine's worker needs: there, nothing has an address to be fetched
- * from.
+ * Compiles the modules of the engine's worker on the page, because a worker from a blob has no URL
+ * to fetch from.
  */
 export async function compileModules(fetchAsset: FetchAsset): Promise<EngineModules> {
-  const compile = (name: ModuleAsset) => compileModule(name, fetchAsset);
+  const compile = async (name: ModuleAsset) => WebAssembly.compile(await (await fetchAsset(name)).arrayBuffer());
   const [engine, jpeg, png] = await Promise.all([
     compile(hasSimd() ? "engine-simd" : "engine-scalar"),
     compile("jpeg"),
@@ -20,9 +25,21 @@ export async function compileModules(fetchAsset: FetchAsset): Promise<EngineModu
   return { engine, jpeg, png };
 }
 
-/** One of them, or the codec of a picture that is neither JPEG nor PNG. */
-export async function compileModule(name: ModuleAsset, fetchAsset: FetchAsset): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await (await fetchAsset(name)).arrayBuffer());
+/**
+ * Serves a release's codecs to the engine's worker on the returned port. A codec for which
+ * `hasAsset` is false is rejected with `picture_unreadable`, reason `unsupported`.
+ */
+export function serveCodecs(hasAsset: (name: LazyCodec) => boolean, fetchAsset: FetchAsset): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  const server: CodecServer = {
+    loadCodec: async (name) => {
+      if (!hasAsset(name)) throw unreadableError("unsupported", name);
+      const bytes = await (await fetchAsset(name)).arrayBuffer();
+      return Comlink.transfer(bytes, [bytes]);
+    },
+  };
+  serveCalls(server, port1);
+  return Comlink.transfer(port2, [port2]);
 }
 
 /**

@@ -15,9 +15,11 @@ beforeAll(async () => {
 });
 
 const readPicos = () => readPhoto("picos-3264x2448.jpg");
-/** Enrolled once: that takes longest of all here. */
+/** Enrolled once, as enrolment is slow. */
 const enrolPicos = memoize(() => engine.enrol(readPicos(), []));
-/** 800 × 600 of noise in blocks with less contrast: that part of it, around a grey level. */
+/**
+ * A picture of 800 × 600 block noise around a grey level, with contrast reduced to this fraction.
+ */
 const makeFadedNoise = (contrast: number, grey: number) => {
   const noise = generatePicture("block noise");
   if (noise === null) throw new Error("unknown picture");
@@ -59,11 +61,11 @@ describe("inspect", () => {
     ["spacex-3000x1688.jpg", "red", ["estimate"], 3000, 1688],
     ["rocket.jpg", "red", ["too_small", "estimate"], 640, 427],
     ["chelsea.png", "red", ["too_small"], 451, 300],
-  ])("judges %s as the table of the photographs says", async (name, verdict, refusalReasons, width, height) => {
+  ])("judges the photograph %s", async (name, verdict, refusalReasons, width, height) => {
     expect(await engine.inspect(readPhoto(name))).toMatchObject({ verdict, refusalReasons, width, height });
   });
 
-  it("says too_small of a picture under 64 pixels", async () => {
+  it("judges a picture under 64 pixels as too_small", async () => {
     const pixels = { width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) };
     expect(await engine.inspect(encodePng(pixels))).toMatchObject({
       verdict: "red",
@@ -76,15 +78,9 @@ describe("inspect", () => {
 describe("the self-test", () => {
   it.each([
     ["a pale picture, whose brighter copy is white", makeFadedNoise(0.3, 218), "amber", ["copy_bright"], []],
-    ["a soft one, whose smallest copy is lost", makeFadedNoise(0.15, 128), "amber", ["copy_small"], []],
-    [
-      "a softer one, of which a larger copy is lost too",
-      makeFadedNoise(0.08, 128),
-      "red",
-      ["self_test"],
-      ["self_test"],
-    ],
-    ["one with detail enough", makeFadedNoise(1, 128), "green", [], []],
+    ["a soft picture, whose smallest copy is lost", makeFadedNoise(0.15, 128), "amber", ["copy_small"], []],
+    ["a softer picture, whose larger copy is lost too", makeFadedNoise(0.08, 128), "red", ["self_test"], ["self_test"]],
+    ["a picture with enough detail", makeFadedNoise(1, 128), "green", [], []],
   ])("judges %s", async (_, picture, verdict, reasons, refusalReasons) => {
     expect((await engine.inspect(picture)).verdict).toBe("green");
     expect(await engine.inspect(picture, { selfTest: true })).toMatchObject({
@@ -94,18 +90,18 @@ describe("the self-test", () => {
     });
   });
 
-  it("lets a picture be enrolled that fails at the edge of the promise alone, and no other", async () => {
+  it("enrols a picture that fails only the bright copy, and refuses one that fails more", async () => {
     const { gate, knownPicture, sketch } = await engine.enrol(makeFadedNoise(0.3, 218), []);
     expect([gate.verdict, gate.reasons, knownPicture]).toEqual(["amber", ["copy_bright"], null]);
     expect(await engine.recover(makeFadedNoise(0.3, 218), [sketch])).toMatchObject({ outcome: "recovered" });
-    // a fifth brighter
+    // a copy that is a fifth brighter
     expect((await engine.recover(makeFadedNoise(0.36, 255), [sketch])).outcome).not.toBe("recovered");
     expect((await catchRejection(engine.enrol(makeFadedNoise(0.08, 128), []))).details).toMatchObject({
       reasons: ["self_test"],
     });
   });
 
-  it("is left out for a picture that the gate refuses", async () => {
+  it("is skipped for a picture that the gate refuses", async () => {
     const phases = new Set<string>();
     const onProgress = ({ phase }: EngineProgress) => void phases.add(phase);
     expect(
@@ -116,7 +112,7 @@ describe("the self-test", () => {
 });
 
 describe("enrol and recover", () => {
-  it("open with the very same file", async () => {
+  it("recover from the same file", async () => {
     const { sketch, imageSecretBytes, gate, knownPicture } = await enrolPicos();
     expect(gate.verdict).toBe("green");
     expect(knownPicture).toBeNull();
@@ -125,7 +121,7 @@ describe("enrol and recover", () => {
     expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
   });
 
-  it("find the right one among many sketches", async () => {
+  it("find the right sketch among many", async () => {
     const sketches = Array.from({ length: 40 }, (_, i) =>
       findSketchVector(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""),
     );
@@ -154,7 +150,7 @@ describe("enrol and recover", () => {
     });
   });
 
-  it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
+  it("fetch a codec once, when a picture needs it, and retry after a failure", async () => {
     const requestedCodecs: string[] = [];
     let online = false;
     const core = createEngineCore(modules, {
@@ -171,19 +167,19 @@ describe("enrol and recover", () => {
     expect(requestedCodecs).toEqual(["webp", "webp"]);
   });
 
-  it("name a kind whose codec there is no way to fetch", async () => {
+  it("name the kind of a picture whose codec cannot be fetched", async () => {
     const error = await catchRejection(createEngineCore(modules).inspect(readSample("rocket.heic")));
     expect(error).toMatchObject({ code: "picture_unreadable", details: { reason: "unsupported", kind: "heic" } });
   });
 
-  it("say not_this_picture of another one, and of no sketches at all", async () => {
+  it("return not_this_picture for another picture, and without sketches", async () => {
     const result = await engine.recover(readFriends(), [findSketchVector("coffee.png")]);
     expect(result.outcome).toBe("not_this_picture");
     expect(result.score).toBeLessThan(0.2);
     expect(await engine.recover(readFriends(), [])).toEqual({ outcome: "not_this_picture", score: -1 });
   });
 
-  it("say too_many_errors of the picture of a sketch with another syndrome", async () => {
+  it("return too_many_errors for a picture whose sketch has a wrong syndrome", async () => {
     const { choice } = findSketchVector("coffee.png");
     const { syndrome } = findSketchVector("chelsea.png");
     expect(await engine.recover(readPhoto("coffee.png"), [{ choice, syndrome }])).toMatchObject({
@@ -192,7 +188,7 @@ describe("enrol and recover", () => {
     });
   });
 
-  it("tell a picture that is in use, with its secret, and make nothing new of it", async () => {
+  it("report an existing image, with its secret", async () => {
     const firstEnrolment = await enrolPicos();
     const secondEnrolment = await engine.enrol(readPicos(), [findSketchVector("coffee.png"), firstEnrolment.sketch]);
     expect(secondEnrolment.knownPicture).toMatchObject({ index: 1 });
@@ -201,7 +197,7 @@ describe("enrol and recover", () => {
     );
   });
 
-  it("tell a small copy of a picture that is in use, though the gate is red", async () => {
+  it("report a small copy of an existing image, even if the gate refuses the copy", async () => {
     const enrolment = await engine.enrol(readVectorFile("pictures/spacex-quarter.png"), [
       findSketchVector("spacex-3000x1688.jpg"),
     ]);
@@ -209,7 +205,7 @@ describe("enrol and recover", () => {
     expect(enrolment.knownPicture?.imageSecretBytes).toHaveLength(32);
   });
 
-  it("tell a picture that only resembles one in use, without a secret", async () => {
+  it("report a picture that only resembles an existing image, without a secret", async () => {
     const { choice } = findSketchVector("coffee.png");
     const { syndrome } = findSketchVector("chelsea.png");
     expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).knownPicture).toMatchObject({
@@ -235,7 +231,7 @@ describe("enrol and recover", () => {
     });
   });
 
-  it("refuse a sketch of a wrong size or with unused bits", async () => {
+  it("refuse a sketch of a wrong size or with unused bits set", async () => {
     const { choice, syndrome } = findSketchVector("coffee.png");
     for (const sketch of [
       { choice: choice.subarray(1), syndrome },
@@ -247,8 +243,8 @@ describe("enrol and recover", () => {
   });
 });
 
-describe("hints", () => {
-  /** A photograph in the middle of an upright screen: bars above and below. */
+describe("search hints", () => {
+  /** A photograph in the middle of an upright screen, with bars above and below. */
   const screenshot = memoize(async () => {
     const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) =>
       Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png),
@@ -261,7 +257,7 @@ describe("hints", () => {
     return encodePng({ width: 720, height: 1280, orientation: 1, rgba: screen });
   });
 
-  it("find a picture inside a screenshot, which the usual search does not", async () => {
+  it("find a picture inside a screenshot that the usual search does not find", async () => {
     const { sketch, imageSecretBytes } = await enrolPicos();
     const picture = await screenshot();
     expect((await engine.recover(picture, [sketch])).outcome).toBe("not_this_picture");
@@ -272,7 +268,7 @@ describe("hints", () => {
     expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
   });
 
-  it("find a picture in a frame drawn by hand, to about 1 %", async () => {
+  it("find a picture in a frame drawn by hand, with sides exact to about 1 %", async () => {
     const { sketch } = await enrolPicos();
     const hint = {
       kind: "frame",
@@ -284,7 +280,7 @@ describe("hints", () => {
     expect(await engine.recover(await screenshot(), [sketch], { hint })).toMatchObject({ outcome: "recovered" });
   });
 
-  it("do not open another picture, and take no frame that is no frame", async () => {
+  it("find nothing in another picture, nor with an invalid frame", async () => {
     expect(
       (await engine.recover(readFriends(), [findSketchVector("coffee.png")], { hint: { kind: "screenshot" } })).outcome,
     ).toBe("not_this_picture");
@@ -303,8 +299,8 @@ describe("hints", () => {
   });
 });
 
-describe("options", () => {
-  it("report progress, phase after phase, never backwards", async () => {
+describe("call options", () => {
+  it("report the progress of each phase, never backwards", async () => {
     const progressEvents: EngineProgress[] = [];
     await engine.recover(readFriends(), [findSketchVector("coffee.png")], {
       onProgress: (progress) => progressEvents.push(progress),
@@ -319,7 +315,7 @@ describe("options", () => {
     }
   });
 
-  it("end a call at any pause, and the next call is sound", async () => {
+  it("cancel a call at any pause, and leave the engine usable", async () => {
     const phases = new Set<string>();
     let pauses = 0;
     await engine.recover(readFriends(), [findSketchVector("coffee.png")], { onProgress: () => pauses++ });
@@ -343,7 +339,18 @@ describe("options", () => {
     });
   });
 
-  it("do not let a failed call spoil the ones that wait behind it", async () => {
+  it("cancel a call that waits for a codec, and leave the engine usable", async () => {
+    const core = createEngineCore(modules, { loadCodec: () => new Promise(() => undefined) });
+    const controller = new AbortController();
+    const call = core.recover(readSample("rocket.webp"), [], { signal: controller.signal });
+    setTimeout(() => {
+      controller.abort();
+    }, 20);
+    expect((await catchRejection(call)).code).toBe("cancelled");
+    expect(await core.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
+  });
+
+  it("allow waiting calls to run after a failed call", async () => {
     const brokenCall = engine.inspect(readPicos().subarray(0, 5000));
     const validCall = engine.inspect(readPicos());
     expect((await catchRejection(brokenCall)).code).toBe("picture_unreadable");
@@ -351,8 +358,8 @@ describe("options", () => {
   });
 });
 
-describe("memory", () => {
-  it("holds neither pixels, coefficients nor bits after a call", async () => {
+describe("the engine's memory", () => {
+  it("contains neither pixels, coefficients nor bits after a call", async () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const { sketch, imageSecretBytes } = await core.enrol(readPicos(), [findSketchVector("coffee.png")]);
@@ -366,7 +373,7 @@ describe("memory", () => {
     const initialMemory = readInitialMemory(modules);
     for (const { buffer } of instances) {
       const memory = new Uint8Array(buffer);
-      // Beyond what a new instance starts with there is nothing but zeros.
+      // The memory beyond the initial memory of a new instance is all zeros.
       expect(Buffer.compare(memory.subarray(0, initialMemory.length), initialMemory)).toBe(0);
       expect(memory.subarray(initialMemory.length).every((value) => value === 0)).toBe(true);
       for (const secret of [imageSecretBytes, sketch.choice, sketch.syndrome]) {
@@ -375,7 +382,7 @@ describe("memory", () => {
     }
   });
 
-  it("leaves no copy of an image secret behind, but for the one that it gives", async () => {
+  it("contains no copy of an image secret except the returned one", async () => {
     const slices = jest.spyOn(Uint8Array.prototype, "slice");
     const { imageSecretBytes } = await createEngineCore(modules).enrol(readPicos(), []);
     const copies = slices.mock.results
@@ -404,7 +411,7 @@ describe("memory", () => {
     });
 
     it.each(["rocket.jpg", "rocket-16bit.png", "rocket.webp", "rocket.avif", "rocket.heic"])(
-      "is all zeros after it has read %s, and so are its pixels",
+      "is all zeros, pixels included, after the codec has read %s",
       async (name) => {
         const bytes = readSample(name);
         const raster = await decodePicture(bytes, async (kind) =>
@@ -424,7 +431,7 @@ describe("memory", () => {
     );
   });
 
-  it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
+  it("contains a sketch while a call runs, which proves that the test above would find it", async () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const coffee = findSketchVector("coffee.png");
@@ -441,11 +448,11 @@ describe("memory", () => {
 
 function readInitialMemory({ engine: module }: EngineModules): Uint8Array {
   const { memory } = new WebAssembly.Instance(module).exports;
-  if (!(memory instanceof WebAssembly.Memory)) throw new Error("no memory");
+  if (!(memory instanceof WebAssembly.Memory)) throw new Error("the engine exports no memory");
   return new Uint8Array(memory.buffer);
 }
 
-it("gives the same answers from the scalar build", async () => {
+it("the scalar build gives the same results", async () => {
   const scalar = await loadEngineInNode("scalar");
   const noise = encodePng(
     generatePicture("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) },

@@ -1,10 +1,12 @@
 /**
- * The engine over compiled modules, in a worker or in Node: it fetches nothing, and has no clock,
- * no randomness and no DOM. Between calls it holds neither pixels nor bits.
+ * The engine, built from compiled modules. Runs in a worker or in Node, without network, clock,
+ * randomness or DOM. Keeps neither pixels nor bits between calls.
  */
 import { PortalError } from "@relicario/shared/errors";
-import { decodePicture, type CodecName } from "./decoders/decode.ts";
+import { raceAbort } from "./abortable-calls.ts";
+import { decodePicture, type CodecName, type PictureRaster } from "./decoders/decode.ts";
 import { unreadableError } from "./decoders/picture-file.ts";
+import { looksDrawn } from "./drawn.ts";
 import {
   EnginePhase,
   GateVerdict,
@@ -23,45 +25,43 @@ import {
   readSketch,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import { evaluateGate, applySelfTest, zeroMeasures } from "./gate.ts";
-import { toPictureRows, type Raster } from "./rows.ts";
+import { applyDrawn, applySelfTest, evaluateGate, zeroMeasures } from "./gate.ts";
+import { toPictureRows } from "./picture-rows.ts";
 import { findSketch, isValidSketch, type Pause } from "./search.ts";
-import type { SearchDelegate } from "./second-core.ts";
+import type { SearchDelegate } from "./search-delegate.ts";
 import { testChangedCopies } from "./self-test/self-test.ts";
 
-/** Compiled modules: the engine, the codecs of most pictures, and perhaps others. */
 export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<
   Record<"jpeg" | "png", WebAssembly.Module>
 > &
   Partial<Readonly<Record<LazyCodec, WebAssembly.Module>>>;
-/** Codecs that are fetched when a picture needs them. */
 export type LazyCodec = Exclude<CodecName, "jpeg" | "png">;
 
 export interface EngineCoreOptions {
   /**
-   * Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its
-   * PortalErrors are passed on.
+   * Fetches and compiles a codec. Its PortalErrors reject the call. Without this function, pictures
+   * of other kinds than JPEG and PNG are `unsupported`.
    */
   readonly loadCodec?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
-  /** Another core for searches, if there is one. */
-  readonly helper?: SearchDelegate | null;
-  /** Told of each memory that the engine works in: for tests, which look for what is left there. */
+  /** Runs half of each search on another core. */
+  readonly delegate?: SearchDelegate | null;
+  /** For tests: receives the memory of each instance that the engine uses. */
   readonly onMemory?: (memory: WebAssembly.Memory) => void;
 }
 
-/** An instance whose memory grew beyond this is dropped after the call instead of kept. */
+/** Instances with more memory are dropped after a call, not kept. */
 const maxIdleMemoryBytes = 64 * 1024 * 1024;
 const minMeasurableSide = 64;
 
-/** Makes an engine. Its calls run one after another. */
+/** Creates an engine. Its calls run one after another. */
 export function createEngineCore(
   modules: EngineModules,
-  { loadCodec, helper = null, onMemory }: EngineCoreOptions = {},
+  { loadCodec, delegate = null, onMemory }: EngineCoreOptions = {},
 ): Engine {
   let idleInstance: EngineWasm | null = null;
   let lastCall: Promise<unknown> = Promise.resolve();
 
-  /** Runs after all earlier calls; wipes the engine whatever happens. */
+  /** Runs `callback` after all earlier calls, then wipes the instance. */
   const withInstance = <T>(callback: (wasm: EngineWasm) => Promise<T>): Promise<T> => {
     const runTask = async () => {
       const wasm = idleInstance ?? instantiateEngine(modules.engine);
@@ -79,34 +79,29 @@ export function createEngineCore(
     return result;
   };
 
-  const codecModules = new Map<CodecName, Promise<WebAssembly.Module>>();
-  /**
-   * A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries
-   * again.
-   */
+  const pendingCodecModules = new Map<CodecName, Promise<WebAssembly.Module>>();
+  /** Loads a codec's module once. Drops a failed load, so that the next picture tries again. */
   const getCodecModule = (name: CodecName): Promise<WebAssembly.Module> => {
     const bundledModule = modules[name];
     if (bundledModule !== undefined) return Promise.resolve(bundledModule);
     if (name === "jpeg" || name === "png" || loadCodec === undefined)
       return Promise.reject(unreadableError("unsupported", name));
-    const pendingModule = codecModules.get(name) ?? loadCodec(name);
-    codecModules.set(name, pendingModule);
-    pendingModule.catch(() => codecModules.delete(name));
+    const pendingModule = pendingCodecModules.get(name) ?? loadCodec(name);
+    pendingCodecModules.set(name, pendingModule);
+    pendingModule.catch(() => pendingCodecModules.delete(name));
     return pendingModule;
   };
 
-  /**
-   * Decodes a picture into the engine and gives it to `task` with its size as seen; clears the
-   * pixels afterwards.
-   */
+  /** Decodes a picture into the engine, runs `callback`, then clears the pixels. */
   const withPicture = async <T>(
     wasm: EngineWasm,
     bytes: Uint8Array,
     pause: EnginePause,
+    signal: AbortSignal | undefined,
     callback: (opened: OpenedPicture) => Promise<T> | T,
   ): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
-    const raster = await decodePicture(bytes, getCodecModule);
+    const raster = await decodePicture(bytes, (name) => raceAbort(signal, getCodecModule(name)));
     try {
       await pause(EnginePhase.decoding, 1, 2);
       const swapsSides = raster.orientation >= 5;
@@ -121,11 +116,12 @@ export function createEngineCore(
     }
   };
 
-  const inspectPicture = (wasm: EngineWasm, { width, height, loaded }: OpenedPicture): GateReport => {
+  const inspectPicture = (wasm: EngineWasm, { raster, width, height, loaded }: OpenedPicture): GateReport => {
     if (!loaded) return evaluateGate(width, height, zeroMeasures);
     wasm.analyseWindow(...enrolmentWindow);
     wasm.measureGate();
-    return evaluateGate(width, height, readMeasures(wasm));
+    const gate = evaluateGate(width, height, readMeasures(wasm));
+    return looksDrawn(raster) ? applyDrawn(gate) : gate;
   };
 
   const runSelfTest = async (
@@ -136,19 +132,21 @@ export function createEngineCore(
     imageSecretBytes: Uint8Array,
     pause: EnginePause,
   ): Promise<GateReport> => {
-    const { failed } = await testChangedCopies(wasm, raster, sketch, imageSecretBytes, (done, total) =>
+    const { failedCopies } = await testChangedCopies(wasm, raster, sketch, imageSecretBytes, (done, total) =>
       pause(EnginePhase.selfTest, done, total),
     );
-    return applySelfTest(gate, failed);
+    return applySelfTest(gate, failedCopies);
   };
 
   return {
     inspect: (picture, options) =>
       withInstance((wasm) => {
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, async (openedPicture) => {
+        return withPicture(wasm, picture, pause, options?.signal, async (openedPicture) => {
           const gate = inspectPicture(wasm, openedPicture);
-          if (options?.selfTest !== true || gate.verdict === GateVerdict.refused) return gate;
+          if (options?.selfTest !== true) return gate;
+          requireSound(openedPicture);
+          if (gate.verdict === GateVerdict.refused) return gate;
           wasm.enrol();
           const imageSecretBytes = readImageSecret(wasm);
           try {
@@ -163,14 +161,15 @@ export function createEngineCore(
       withInstance((wasm) => {
         requireSketches(knownSketches);
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, async (openedPicture): Promise<EnrolResult> => {
+        return withPicture(wasm, picture, pause, options?.signal, async (openedPicture): Promise<EnrolResult> => {
           const gate = inspectPicture(wasm, openedPicture);
           if (!openedPicture.loaded) throw tooPlainError(gate);
           wasm.enrol();
           const sketch = readSketch(wasm);
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            const knownMatch = await findSketch(wasm, knownSketches, pause, { helper });
+            const knownMatch = await findSketch(wasm, knownSketches, pause, { delegate });
+            if (knownMatch.outcome !== "recovered") requireSound(openedPicture);
             if (knownMatch.outcome !== "not_this_picture") {
               const secret = knownMatch.outcome === "recovered" ? knownMatch.imageSecretBytes : null;
               return {
@@ -195,21 +194,23 @@ export function createEngineCore(
       withInstance((wasm) => {
         requireSketches(sketches);
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, (openedPicture) => {
+        return withPicture(wasm, picture, pause, options?.signal, async (openedPicture) => {
           if (!openedPicture.loaded) throw unreadableError("too_small");
-          openedPicture.raster.release(); // the engine has what it needs
-          return findSketch(wasm, sketches, pause, { hint: options?.hint, helper });
+          openedPicture.raster.release(); // a search needs only the area table
+          const result = await findSketch(wasm, sketches, pause, { hint: options?.hint, delegate });
+          if (result.outcome !== "recovered") requireSound(openedPicture);
+          return result;
         });
       }),
   };
 }
 
 /**
- * A decoded picture, also in the engine when it is `loaded`: no side under 64 pixels. Width and
- * height as seen.
+ * A decoded picture. `loaded` is false if a side is under 64 pixels; the engine then holds no
+ * picture. Width and height are after orientation.
  */
 interface OpenedPicture {
-  readonly raster: Raster & { readonly release: () => void };
+  readonly raster: PictureRaster;
   readonly width: number;
   readonly height: number;
   readonly loaded: boolean;
@@ -217,7 +218,12 @@ interface OpenedPicture {
 
 function requireSketches(sketches: readonly Sketch[]): void {
   if (!sketches.every(isValidSketch))
-    throw new TypeError("a sketch is 256 bytes of choice and 86 of syndrome, unused bits 0");
+    throw new TypeError("a sketch needs 256 bytes of choice and 86 of syndrome, with unused bits 0");
+}
+
+/** Throws the damage of the file, if any, since an intact copy may decode differently. */
+function requireSound({ raster: { damage } }: OpenedPicture): void {
+  if (damage !== null) throw damage;
 }
 
 function tooPlainError({ refusalReasons, width, height }: GateReport): PortalError {
@@ -226,7 +232,7 @@ function tooPlainError({ refusalReasons, width, height }: GateReport): PortalErr
 
 type EnginePause = (phase: EnginePhase, done: number, total: number) => Promise<void>;
 
-/** Reports, lets messages in, and ends the call when its signal is aborted. */
+/** Reports progress, lets pending messages arrive, and rejects if the signal is aborted. */
 function createPause(options: EngineOptions | undefined): EnginePause & Pause {
   return async (phase, done, total) => {
     options?.onProgress?.({ phase, done, total });

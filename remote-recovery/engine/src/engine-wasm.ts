@@ -1,8 +1,8 @@
 /**
- * The engine's WASM instance with types: what engine/assembly/index.ts exports. The only importer
- * of that module.
+ * The engine's WASM instance with the types of assembly/index.ts. The product creates instances
+ * only here.
  */
-import type { PictureRows } from "./rows.ts";
+import type { PictureRows } from "./picture-rows.ts";
 import { byteLengths, type GateMeasures, type Sketch } from "./engine.ts";
 
 const exportedFunctions = [
@@ -26,9 +26,9 @@ const exportedFunctions = [
   "setCandidate",
   "pickCandidates",
   "refine",
-  "syndromeOfWord",
+  "computeWordSyndrome",
   "decode",
-  "distance",
+  "countDifferingBits",
   "wipe",
 ] as const;
 const exportedGlobals = [
@@ -61,20 +61,18 @@ export type EngineWasm = { readonly memory: WebAssembly.Memory } & Readonly<
 > &
   Readonly<Record<(typeof exportedGlobals)[number], { readonly value: number }>>;
 
-/**
- * A fresh instance with memory of its own. Throws a TypeError when the module is not this engine.
- */
+/** Creates an instance with its own memory. Throws a TypeError if the module is not the engine. */
 export function instantiateEngine(module: WebAssembly.Module): EngineWasm {
   const { exports } = new WebAssembly.Instance(module);
   const hasAllExports =
     exports["memory"] instanceof WebAssembly.Memory &&
     exportedFunctions.every((name) => typeof exports[name] === "function") &&
     exportedGlobals.every((name) => exports[name] instanceof WebAssembly.Global);
-  if (!hasAllExports) throw new TypeError("this module is not the image engine");
+  if (!hasAllExports) throw new TypeError("the module is not the image engine");
   return exports as unknown as EngineWasm; // checked above
 }
 
-/** A window: sides in parts of width and height. */
+/** A window, whose sides are fractions of width and height. */
 export type SearchWindow = readonly [x0: number, x1: number, y0: number, y1: number];
 export const enrolmentWindow: SearchWindow = [0.06, 0.94, 0.06, 0.94];
 
@@ -83,17 +81,17 @@ export interface Candidate {
   readonly score: number;
   readonly window: SearchWindow;
   readonly transposed: boolean;
-  /** Number of the coarse window that it started from, and its coarse score. */
-  readonly start: number;
+  /** Index of the coarse window from which the refinement started, and that window's score. */
+  readonly startWindowIndex: number;
   readonly coarseScore: number;
 }
 
 /**
- * The area table of a picture, all that a search needs of it. It holds the picture: fill it with 0
- * after use.
+ * Area table of a picture, which is all that a search needs. Reveals the picture: fill the table
+ * with 0 after use.
  */
 export interface AreaTable {
-  /** As seen, in pixels. */
+  /** Pixels, after orientation. */
   readonly width: number;
   readonly height: number;
   readonly sums: Float64Array<ArrayBuffer>;
@@ -102,15 +100,11 @@ export interface AreaTable {
 const viewAreaTable = (wasm: EngineWasm) =>
   new Float64Array(wasm.memory.buffer, wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1));
 
-/** A copy of the area table of the present picture. */
 export function copyAreaTable(wasm: EngineWasm): AreaTable {
   return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(viewAreaTable(wasm)) };
 }
 
-/**
- * Takes the area table that another instance has made in place of pixels. False when the engine
- * refuses it.
- */
+/** Loads the area table of another instance in place of pixels. False if its size is invalid. */
 export function loadAreaTable(wasm: EngineWasm, { width, height, sums }: AreaTable): boolean {
   if (wasm.beginAreaTable(width, height) !== 1) return false;
   const target = viewAreaTable(wasm);
@@ -120,8 +114,8 @@ export function loadAreaTable(wasm: EngineWasm, { width, height, sums }: AreaTab
 }
 
 /**
- * The coarse scores of the first `count` sketches in windows from … to − 1: upright and transposed
- * for each window.
+ * Coarse scores of the first `count` sketches in windows `from` … `to` − 1. Each window has an
+ * upright and a transposed score.
  */
 export function readCoarseScores(
   wasm: EngineWasm,
@@ -135,14 +129,13 @@ export function readCoarseScores(
   ).map((scores) => new Float64Array(scores));
 }
 
-/** Writes scores that {@link readCoarseScores} read in another instance. */
+/** Writes coarse scores that {@link readCoarseScores} read in another instance. */
 export function writeCoarseScores(wasm: EngineWasm, from: number, scores: readonly Float64Array[]): void {
   scores.forEach((slotScores, slot) => {
     new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, slotScores.length).set(slotScores);
   });
 }
 
-/** A copy of a part of the engine's memory. */
 export function copyMemory(wasm: EngineWasm, address: number, length: number): Uint8Array {
   return new Uint8Array(wasm.memory.buffer, address, length).slice();
 }
@@ -180,12 +173,12 @@ export function readCandidate(wasm: EngineWasm, index: number): Candidate {
     wasm.candidates.value + index * wasm.candidateStride.value,
     8,
   );
-  return { score, window: [x0, x1, y0, y1], transposed: transposed !== 0, start: entry >> 1, coarseScore };
+  return { score, window: [x0, x1, y0, y1], transposed: transposed !== 0, startWindowIndex: entry >> 1, coarseScore };
 }
 
 /**
- * Feeds pixels into the engine. False when the engine refuses them: a side under 64, too many
- * pixels, or no memory.
+ * Feeds pixels into the engine. False if a side is under 64, there are too many pixels, or there is
+ * not enough memory.
  */
 export function feedPicture(wasm: EngineWasm, { width, height, orientation, readRows }: PictureRows): boolean {
   if (wasm.beginPicture(width, height, orientation) !== 1) return false;

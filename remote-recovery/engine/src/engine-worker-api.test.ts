@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
-import { fromHex, readPhoto, vectors } from "../tests/vectors.ts";
-import { createEngineWorkerApi, type EngineWorkerApi } from "./engine-worker-api.ts";
+import { fromHex, readPhoto, readSample, vectors } from "../tests/vectors.ts";
+import { createEngineWorkerApi, type CodecServer, type EngineWorkerApi } from "./engine-worker-api.ts";
 import { createCallClient, serveCalls } from "./worker-calls.ts";
+import { serveCodecs } from "./compile-modules.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import type { Engine, Sketch } from "./engine.ts";
 
@@ -12,8 +15,10 @@ const coffee: Sketch = (() => {
   return { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
 })();
 
+const webpCodecPath = fileURLToPath(new URL("../node_modules/@jsquash/webp/codec/dec/webp_dec.wasm", import.meta.url));
+
 const ports: MessagePort[] = [];
-/** Both ends of a channel, closed after the test. */
+/** Creates a channel that is closed after the test. */
 function createChannel(): MessageChannel {
   const messageChannel = new MessageChannel();
   ports.push(messageChannel.port1, messageChannel.port2);
@@ -23,7 +28,7 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-/** An engine behind a message channel, as behind a worker. */
+/** Starts an engine that is reached through a message channel, like in a worker. */
 async function startEngine(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
   const { port1, port2 } = createChannel();
   serveCalls(createEngineWorkerApi(), port1);
@@ -41,8 +46,8 @@ async function catchRejection(call: Promise<unknown>): Promise<PortalError> {
   return error;
 }
 
-describe("the engine behind a worker", () => {
-  it("gives the engine's answers, and leaves the picture where it is", async () => {
+describe("the engine in a worker", () => {
+  it("returns the engine's results, and leaves the caller's picture intact", async () => {
     const { engine } = await startEngine();
     const picture = readPhoto("coffee.png");
     const size = picture.length;
@@ -51,7 +56,7 @@ describe("the engine behind a worker", () => {
     expect(picture.length).toBe(size);
   });
 
-  it("overwrites the picture that reached it, moved or copied, and keeps no image secret", async () => {
+  it("overwrites a received picture, transferred or copied, and keeps no image secret", async () => {
     const { port1, port2 } = createChannel();
     const api = createEngineWorkerApi();
     api.init(await loadModulesInNode());
@@ -84,14 +89,14 @@ describe("the engine behind a worker", () => {
     expect(secrets.map(({ length }) => length)).toEqual([0]);
   });
 
-  it("passes progress on", async () => {
+  it("forwards progress to the caller", async () => {
     const { engine } = await startEngine();
     const phases: string[] = [];
     await engine.recover(readPhoto("coffee.png"), [coffee], { onProgress: ({ phase }) => phases.push(phase) });
     expect(phases).toEqual(expect.arrayContaining(["decoding", "straight"]));
   });
 
-  it("goes on when a listener throws", async () => {
+  it("completes the call when a progress listener throws", async () => {
     const { engine } = await startEngine();
     const call = engine.inspect(readPhoto("coffee.png"), {
       onProgress: () => {
@@ -101,7 +106,7 @@ describe("the engine behind a worker", () => {
     expect(await call).toMatchObject({ verdict: "red" });
   });
 
-  it("cancels the call on the other side", async () => {
+  it("cancels the call in the worker", async () => {
     const { engine } = await startEngine();
     const controller = new AbortController();
     const call = engine.recover(readPhoto("friends-2056x3088.jpg"), [coffee], {
@@ -114,21 +119,21 @@ describe("the engine behind a worker", () => {
     expect(await engine.recover(readPhoto("coffee.png"), [coffee])).toMatchObject({ outcome: "recovered" });
   });
 
-  it("does not start when the signal is aborted already", async () => {
+  it("does not start a call whose signal is already aborted", async () => {
     const { engine } = await startEngine();
     expect((await catchRejection(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
       "cancelled",
     );
   });
 
-  it("rebuilds PortalErrors with code and details", async () => {
+  it("rejects with the engine's PortalError, code and details included", async () => {
     const { engine } = await startEngine();
     const error = await catchRejection(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
     expect(error.code).toBe("picture_too_plain");
     expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
   });
 
-  it("says unknown of any other error, without its words", async () => {
+  it("rejects with unknown for any other error, without its message", async () => {
     const { engine } = await startEngine();
     const error = await catchRejection(
       engine.recover(readPhoto("coffee.png"), [{ ...coffee, choice: new Uint8Array(3) }]),
@@ -146,7 +151,38 @@ describe("the engine behind a worker", () => {
     expect(await secondClient.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
   });
 
-  it("waits for the modules", async () => {
+  it("compiles the codec of a WebP from bytes that the page serves on a port", async () => {
+    const { port1, port2 } = createChannel();
+    serveCalls(createEngineWorkerApi(), port1);
+    const remote = createCallClient<EngineWorkerApi>(port2);
+    const names: string[] = [];
+    const codecPort = serveCodecs(
+      (name) => name === "webp",
+      async (name) => {
+        names.push(name);
+        return new Response(await readFile(webpCodecPath));
+      },
+    );
+    ports.push(codecPort);
+    await remote.init(await loadModulesInNode(), codecPort);
+    expect(await remote.inspect(readSample("rocket.webp"))).toMatchObject({ width: 320 });
+    expect((await catchRejection(remote.inspect(readSample("rocket.avif")))).details).toEqual({
+      reason: "unsupported",
+      kind: "avif",
+    });
+    expect(names).toEqual(["webp"]);
+  });
+
+  it("gets a codec as bytes, since compiled modules do not cross a port of a page opened from disk", async () => {
+    const codecPort = serveCodecs(
+      () => true,
+      async () => new Response(await readFile(webpCodecPath)),
+    );
+    ports.push(codecPort);
+    expect(await createCallClient<CodecServer>(codecPort).loadCodec("webp")).toBeInstanceOf(ArrayBuffer);
+  });
+
+  it("runs earlier calls once it has received the modules", async () => {
     const { port1, port2 } = createChannel();
     serveCalls(createEngineWorkerApi(), port1);
     const remote = createCallClient<EngineWorkerApi>(port2);

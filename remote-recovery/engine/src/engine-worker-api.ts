@@ -1,31 +1,36 @@
 import * as Comlink from "comlink";
 import type { Engine } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
-import type { SearchDelegate } from "./second-core.ts";
-import { serveCalls } from "./worker-calls.ts";
+import type { SearchDelegate } from "./search-delegate.ts";
+import { createCallClient, serveCalls } from "./worker-calls.ts";
 
-/** A function, or Comlink's proxy of one. */
-export type CodecLoader = (name: LazyCodec) => Promise<WebAssembly.Module>;
+/** Served by the page that starts the worker. */
+export interface CodecServer {
+  /**
+   * Bytes of a codec's WASM. Not a compiled module, which cannot cross a port of a page opened from
+   * disk.
+   */
+  readonly loadCodec: (name: LazyCodec) => Promise<ArrayBuffer>;
+}
 
 /**
- * What the engine's worker offers: the engine itself, and how it is started.
- * `createCallClient<EngineWorkerApi>(workerOrPort)` is an Engine again. The bytes of a picture are
- * copied unless the caller transfers them; what arrives here is overwritten with 0 after the call,
- * and image secrets are moved to the caller. Calls made before `init` wait for it.
+ * API of the engine's worker. `createCallClient<EngineWorkerApi>(workerOrPort)` returns an Engine.
+ * The worker overwrites a received picture with 0 after the call, and transfers image secrets to
+ * the caller. Calls made before `init` wait for it.
  */
 export interface EngineWorkerApi extends Engine {
-  /** Answers when the worker runs. */
+  /** Resolves when the worker runs. */
   readonly ping: () => void;
   /**
-   * Hands over the compiled modules, once, before any other call is answered. `loadCodec`, a
-   * proxied function, fetches and compiles the codec of a picture that is neither JPEG nor PNG.
+   * Passes the compiled modules; called once. The {@link CodecServer} at `codecPort` has the codecs
+   * of pictures that are neither JPEG nor PNG; without it these are `unsupported`.
    */
-  readonly init: (modules: EngineModules, loadCodec?: CodecLoader) => void;
-  /** Serves the same engine on a port: for another worker. */
+  readonly init: (modules: EngineModules, codecPort?: MessagePort) => void;
+  /** Serves the same engine to another worker on a port. */
   readonly connect: (port: MessagePort) => void;
 }
 
-/** @param startDelegate starts a helper for searches on another core, when there is one. */
+/** @param startDelegate starts a search delegate on another core; null without one */
 export function createEngineWorkerApi(
   startDelegate: (engine: WebAssembly.Module) => SearchDelegate | null = () => null,
 ): EngineWorkerApi {
@@ -35,8 +40,11 @@ export function createEngineWorkerApi(
   });
   const api: EngineWorkerApi = {
     ping: () => undefined,
-    init: (modules, loadCodec) => {
-      resolveEngine(createEngineCore(modules, { loadCodec, helper: startDelegate(modules.engine) }));
+    init: (modules, codecPort) => {
+      const codecs = codecPort === undefined ? null : createCallClient<CodecServer>(codecPort);
+      const loadCodec =
+        codecs === null ? undefined : async (name: LazyCodec) => WebAssembly.compile(await codecs.loadCodec(name));
+      resolveEngine(createEngineCore(modules, { loadCodec, delegate: startDelegate(modules.engine) }));
     },
     connect: (port) => {
       serveCalls(api, port);
@@ -56,7 +64,7 @@ export function createEngineWorkerApi(
   return api;
 }
 
-/** The bytes of a picture that crossed to this worker belong to it. */
+/** Overwrites the picture after the call, since its bytes belong to this worker. */
 async function wipePictureAfter<T>(picture: Uint8Array, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -65,7 +73,7 @@ async function wipePictureAfter<T>(picture: Uint8Array, call: () => Promise<T>):
   }
 }
 
-/** A clone would leave an image secret behind in this worker. */
+/** Transfers image secrets, because cloning would leave a copy in this worker. */
 function transferSecrets<T extends object>(result: T, ...secrets: readonly (Uint8Array | null | undefined)[]): T {
   return Comlink.transfer(
     result,

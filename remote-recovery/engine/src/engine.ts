@@ -1,157 +1,152 @@
 /**
- * The face of the image engine, profile RIE-1: bytes of a picture in, public sketches and image
- * secrets out. It knows nothing of keys, passphrases or storage; the vault does the rest. Only
- * types and constants live here, so importing this file loads no WASM.
+ * Interface of the image engine, profile RIE-1: takes the bytes of a picture, returns public
+ * sketches and image secrets. Has only types and constants, so that importing it loads no WASM.
  */
 
 /**
- * Bits of one picture: one choice bit and one secret bit for each of 2047 pairs of coefficients.
+ * Byte lengths of a picture's data. A picture has 2047 buckets, each a pair of coefficients; each
+ * bucket gives one choice bit and one secret bit.
  */
 export const byteLengths = { choice: 256, syndrome: 86, imageSecret: 32 } as const;
 
 /**
- * What enrolment publishes of a picture, and recovery needs. Bit i is bit (i mod 8) of byte ⌊i/8⌋;
- * unused bits are 0 (one in `choice`, six in `syndrome`).
+ * Public data of an enrolled picture. Bit i is bit (i mod 8) of byte ⌊i/8⌋; unused bits are 0 (one
+ * in `choice`, six in `syndrome`).
  */
 export interface Sketch {
   /**
-   * 256 bytes: which coefficient of each pair is the larger one. Also the beacon that finds a
-   * cropped or turned copy.
+   * 256 bytes that say which coefficient of each pair is larger. Finds cropped and turned copies
+   * too.
    */
   readonly choice: Uint8Array;
   /** 86 bytes: the BCH syndrome (682 bits) of the secret bits. */
   readonly syndrome: Uint8Array;
 }
 
-/**
- * `green`: may be used. `amber`: only together with a passphrase. `red`: is refused at enrolment.
- */
+/** `green`: usable. `amber`: usable only with a passphrase. `red`: refused at enrolment. */
 export const GateVerdict = { good: "green", marginal: "amber", refused: "red" } as const;
 export type GateVerdict = (typeof GateVerdict)[keyof typeof GateVerdict];
 
-/** Rules of the quality gate. Keys of the sentences that a person reads. */
+/** Rules of the quality gate; also keys of the texts that people read. */
 export const GateReason = {
   /** The short side has fewer than 600 pixels. */
   tooSmall: "too_small",
   /** More than 52 million pixels. */
   tooLarge: "too_large",
-  /** Too few parts of the picture hold any texture. */
+  /** Too few parts of the picture have texture. */
   coverage: "coverage",
-  /** The texture sits in too few places. */
+  /** The texture is concentrated in too few places. */
   spread: "spread",
-  /** Too little contrast in the fine structure, on the whole. */
+  /** The typical contrast of fine structure is too low. */
   median: "median",
-  /** Too little contrast in the weakest tenth of the fine structure. */
+  /** The contrast of the weakest tenth of the fine structure is too low. */
   tenth: "tenth",
-  /** Whoever knows pictures in general could guess too much of this one. */
+  /** The bits are too predictable for an attacker who knows pictures in general. */
   estimate: "estimate",
+  /** Looks like a screenshot or a drawing, which others can draw or find. `amber`. */
+  drawn: "drawn",
   /**
-   * A changed copy of the picture did not give the same secret with enough margin. Only the
-   * self-test finds out, as the two below.
+   * A changed copy failed or had too little margin. This reason and the next three come only from
+   * the self-test.
    */
   selfTest: "self_test",
-  /** A copy a fifth brighter did not: copies that are made brighter may not open. Amber. */
+  /** A copy a fifth brighter failed: brightened copies may not open. `amber`. */
   copyBright: "copy_bright",
   /**
-   * A copy with a short side of 200 pixels did not, but one of 350 did: smaller copies may not
-   * open. Amber.
+   * A copy with a short side of 200 pixels failed, but not one of 350: smaller copies may not open.
+   * `amber`.
    */
   copySmall: "copy_small",
+  /**
+   * Parts are transparent and a copy on black failed, so only copies on white would open. `red`.
+   */
+  transparent: "transparent",
 } as const;
 export type GateReason = (typeof GateReason)[keyof typeof GateReason];
 
-/**
- * What the gate measures on the central 128 × 128 grid of the picture. All 0 when the picture is
- * too small to measure.
- */
+/** Measures on the central 128 × 128 grid. All 0 when the picture is too small. */
 export interface GateMeasures {
   /** Share of the 256 parts of the picture with a standard deviation above 3 grey levels, 0…1. */
   readonly coverage: number;
   /** Participation ratio of the band energy over these parts, 0…256. */
   readonly spread: number;
-  /** Median over the pairs of the larger coefficient's magnitude, in grey levels. */
+  /** Median over the pairs of the larger magnitude, in grey levels. */
   readonly median: number;
-  /** Its tenth percentile, in grey levels. */
+  /** Tenth percentile of these magnitudes, in grey levels. */
   readonly tenth: number;
-  /** Kurtosis of the band-passed picture: 3 is noise, large means few peaks. */
+  /** Kurtosis of the band-passed picture. Noise has 3; large values mean few peaks. */
   readonly peak: number;
   /** Slope of ln magnitude over ln frequency. */
   readonly slope: number;
   /**
-   * Estimated surprise for an attacker who knows pictures in general, bits per bit. Never shown as
-   * a bit count.
+   * Estimated entropy per bit for an attacker who knows pictures in general. Never displayed as a
+   * bit count.
    */
   readonly estimate: number;
 }
 
-/** The judgement of a picture for use as a recovery image. */
+/** Verdict on a picture as a recovery image. */
 export interface GateReport {
   readonly verdict: GateVerdict;
-  /** Every rule that keeps it from green, in fixed order; empty when green. */
+  /** Every rule that prevents `green`, in fixed order. */
   readonly reasons: readonly GateReason[];
-  /** Those that make it red; empty when green or amber. */
+  /** The rules that make it `red`. */
   readonly refusalReasons: readonly GateReason[];
-  /** Pixels, as seen (after the EXIF orientation). */
+  /** Pixels, after the EXIF orientation. */
   readonly width: number;
   readonly height: number;
   readonly measures: GateMeasures;
 }
 
-/** A picture already in use, found while enrolling. */
+/** An existing image that was found during enrolment. */
 export interface KnownPicture {
-  /** Place in the list of sketches that was given. */
+  /** Index in the given sketches. */
   readonly index: number;
   /** Beacon score, 0.20 or more. */
   readonly score: number;
   /**
-   * 32 bytes when the picture recovers this sketch; null when it only resembles it (a crop too far,
-   * an edited copy).
+   * 32 bytes if the picture recovers this sketch. Null if the picture only resembles the image,
+   * like an edited copy or one cropped too far.
    */
   readonly imageSecretBytes: Uint8Array | null;
 }
 
 export interface EnrolResult {
-  /**
-   * Red only beside a `knownPicture` (a small copy, say), of which nothing new is made; else a red
-   * picture is refused.
-   */
+  /** `red` only with a `knownPicture`, such as a small copy. Other red pictures are refused. */
   readonly gate: GateReport;
   readonly sketch: Sketch;
   /**
-   * 32 bytes, SHA-256("RIE1/w" ‖ secret bits). The only secret that leaves the engine: hold it
-   * briefly, fill it with 0.
+   * 32 bytes, SHA-256("RIE1/w" ‖ secret bits). The only secret that leaves the engine: keep it
+   * briefly, then fill it with 0.
    */
   readonly imageSecretBytes: Uint8Array;
-  /**
-   * The given sketch that this picture fits; then `sketch` must not be used. Null when it fits
-   * none.
-   */
+  /** The image that this picture already is; do not use `sketch` then. Null for a new picture. */
   readonly knownPicture: KnownPicture | null;
 }
 
 /**
- * How a recovery ended. Scores are beacon scores: docs/engine-study.md has those of genuine copies
- * (0.39 and more) and of other pictures (0.05 in the middle, never 0.20).
+ * Result of a search. Scores are beacon scores: genuine copies have 0.39 or more, other pictures
+ * less than 0.20 (docs/engine-study.md).
  */
 export type RecoverResult =
   | {
       readonly outcome: "recovered";
-      /** Place of the sketch in the given list. */
+      /** Index in the given sketches. */
       readonly index: number;
       /** 32 bytes, the same as at enrolment. */
       readonly imageSecretBytes: Uint8Array;
-      /** Bits that had to be corrected, 0…68. */
+      /** Corrected bits, 0…68. */
       readonly errors: number;
       readonly score: number;
     }
-  /** No sketch scores 0.20. `score` is the best. */
+  /** No sketch scores 0.20 or more. `score` is the best. */
   | { readonly outcome: "not_this_picture"; readonly score: number }
-  /** It is the picture of sketch `index`, but changed more than 68 bits can mend. */
+  /** The picture of sketch `index`, but with more than 68 errors. */
   | { readonly outcome: "too_many_errors"; readonly index: number; readonly score: number };
 
 /**
- * What the engine is doing: reading the file, trying the same framing, searching crops and turns,
- * testing itself.
+ * Phases of a call: decoding the file, trying the framing of enrolment, searching crops and turns,
+ * testing changed copies.
  */
 export const EnginePhase = {
   decoding: "decoding",
@@ -161,7 +156,7 @@ export const EnginePhase = {
 } as const;
 export type EnginePhase = (typeof EnginePhase)[keyof typeof EnginePhase];
 
-/** `done` of `total` steps of this phase; phases come in order, though not every call has each. */
+/** `done` of `total` steps of a phase. Phases come in order; a call may skip some. */
 export interface EngineProgress {
   readonly phase: EnginePhase;
   readonly done: number;
@@ -169,17 +164,16 @@ export interface EngineProgress {
 }
 
 export interface EngineOptions {
-  /** Ends the call with `cancelled` at the next pause. */
+  /** Rejects the call with `cancelled` at the next pause. */
   readonly signal?: AbortSignal;
-  /** Called between steps, a few dozen times at most. */
+  /** Called between steps, at most a few dozen times. */
   readonly onProgress?: (progress: EngineProgress) => void;
 }
 
 /**
- * Where to look when the usual search, which allows 6 % off each side, has not found a picture.
- * `screenshot`: there may be bars or a frame around it, along one axis, up to 45 % of that side
- * each. `frame`: the person has shown where the picture lies, to about 1 %: sides in parts of width
- * and height, as seen.
+ * Where to search after the usual search, which covers up to 6 % cut off each side. `screenshot`:
+ * the picture has bars along one axis, each up to 45 % of that side. `frame`: sides that the person
+ * drew, exact to about 1 %, as fractions of width and height after orientation.
  */
 export type SearchHint =
   | { readonly kind: "screenshot" }
@@ -192,39 +186,42 @@ export type SearchHint =
     };
 
 export interface InspectOptions extends EngineOptions {
-  /** Also runs the self-test of a picture that is not red. */
+  /** Also runs the self-test, unless the picture is red. */
   readonly selfTest?: boolean;
 }
 
 export interface RecoverOptions extends EngineOptions {
-  /** Looks there instead of searching as usual. */
+  /** Replaces the usual search. */
   readonly hint?: SearchHint;
 }
 
 /**
- * Every member takes the bytes of a picture file, as chosen, and leaves them untouched. Calls run
- * one after another. After a call the engine holds neither pixels nor bits of the picture.
+ * Calls take the bytes of a picture file and do not change them. Calls run one after another. After
+ * a call, the engine keeps neither pixels nor bits of the picture.
  *
- * Every member rejects with a PortalError:
- * - `picture_unreadable`: not a picture, broken, or of a kind that is not read. `details.reason`:
- *   `empty`, `not_a_picture`, `unsupported` (then `details.kind`, such as `gif` or `cmyk_jpeg`),
- *   `broken`, `too_small` (under 64 pixels).
- * - `picture_too_large`: more than 52 million pixels, or more memory than 900 MB. `details.width`,
- *   `details.height`.
+ * Calls reject with a PortalError:
+ * - `picture_unreadable`, with `details.reason`: `empty`, `not_a_picture`, `unsupported` (then
+ *   `details.kind`, such as `gif` or `cmyk_jpeg`), `broken` or `too_small` (under 64 pixels). What
+ *   is left of a broken file may still recover a sketch.
+ * - `picture_too_large`: more than 52 million pixels, or more than 900 MB of memory.
+ *   `details.width`, `details.height`.
  * - `cancelled`: the signal was aborted.
+ *
+ * A malformed sketch rejects with a TypeError.
  */
 export interface Engine {
   /**
-   * Judges a picture with the gate, by default without the self-test. A picture under 64 pixels is
-   * red, `too_small`.
+   * Judges a picture with the gate, by default without the self-test. A picture under 64 pixels
+   * gets `red` with `too_small`.
    */
   readonly inspect: (picture: Uint8Array, options?: InspectOptions) => Promise<GateReport>;
 
   /**
-   * Makes the sketch and the image secret of a picture, after comparing it with the sketches of the
-   * account's book. A picture that fits one of them returns with `knownPicture` set, without
-   * self-test, whatever the gate says. `picture_too_plain`: the gate says red; `details.reasons`
-   * lists the {@link GateReason}s, `details.width`, `details.height`.
+   * Computes the sketch and the image secret of a picture. If the picture fits one of
+   * `knownSketches`, skips gate and self-test and returns `knownPicture`.
+   *
+   * Rejects with `picture_too_plain` if the verdict is `red`: `details.reasons` has {@link
+   * GateReason}s; `details.width` and `details.height` the size.
    */
   readonly enrol: (
     picture: Uint8Array,
@@ -233,8 +230,8 @@ export interface Engine {
   ) => Promise<EnrolResult>;
 
   /**
-   * Looks for a picture in sketches: the same framing first, then crops, turns and mirrors. No fit
-   * is a result, not an error.
+   * Searches for a picture's sketch: first with the framing of enrolment, then in crops, turns and
+   * mirrors. Finding none is a result, not an error.
    */
   readonly recover: (
     picture: Uint8Array,

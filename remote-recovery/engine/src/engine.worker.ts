@@ -1,16 +1,19 @@
 /**
- * The worker's entry: serves the engine to the page that started it and, through ports, to the
- * vault's worker. Where there are two cores it starts itself a second time, for half of each
- * search: at once, while the blob address that it runs from is there.
+ * Entry of the engine's worker. Serves the engine to the page that started the worker and, on
+ * ports, to the vault's worker. With two or more cores, starts a second worker from the same script
+ * for half of each search. Does so immediately, because the page then revokes the script's blob
+ * URL.
  */
-import * as Comlink from "comlink";
 import { createEngineWorkerApi } from "./engine-worker-api.ts";
-import { serveCalls } from "./worker-calls.ts";
-import { createSearchWorkerApi, wrapSearchDelegate, type SearchWorkerApi } from "./second-core.ts";
+import { createCallClient, serveCalls } from "./worker-calls.ts";
+import { createSearchWorkerApi, wrapSearchDelegate, type SearchWorkerApi } from "./search-delegate.ts";
 
 const searchWorkerName = "engine-search";
 
-/** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
+/**
+ * The part of the Trusted Types API that is used here.
+ * https://w3c.github.io/trusted-types/dist/spec/
+ */
 declare const trustedTypes:
   | {
       readonly createPolicy: (
@@ -21,35 +24,39 @@ declare const trustedTypes:
   | undefined;
 
 if (self.name === searchWorkerName) {
-  Comlink.expose(createSearchWorkerApi());
+  serveCalls(createSearchWorkerApi());
 } else {
-  const searchWorker = startSearchWorker();
+  const runningSearchWorker = startSearchWorker();
   serveCalls(
-    createEngineWorkerApi((module) =>
-      searchWorker === null
+    createEngineWorkerApi((engineModule) =>
+      runningSearchWorker === null
         ? null
-        : wrapSearchDelegate(Comlink.wrap<SearchWorkerApi>(searchWorker.worker), module, searchWorker.failed),
+        : wrapSearchDelegate(
+            createCallClient<SearchWorkerApi>(runningSearchWorker.worker),
+            engineModule,
+            runningSearchWorker.failure,
+          ),
     ),
   );
 }
 
-/** Null where one core is all, or a worker cannot start another. */
-function startSearchWorker(): { readonly worker: Worker; readonly failed: Promise<unknown> } | null {
+/** Null with one core, and if a worker cannot start another. */
+function startSearchWorker(): { readonly worker: Worker; readonly failure: Promise<unknown> } | null {
   if (typeof Worker === "undefined" || navigator.hardwareConcurrency < 2) return null;
   const scriptUrl = globalThis.location.href;
   try {
-    // Where the page asks for Trusted Types, its workers do too: this one may start its own file,
-    // and nothing else.
+    // The page's Trusted Types also apply to this worker. The policy allows only the URL of this
+    // worker's script.
     if (typeof trustedTypes !== "undefined")
       trustedTypes.createPolicy("default", { createScriptURL: (url) => (url === scriptUrl ? url : null) });
     const worker = new Worker(scriptUrl, { name: searchWorkerName });
     return {
       worker,
-      failed: new Promise((resolve) => {
+      failure: new Promise((resolve) => {
         worker.addEventListener("error", resolve);
       }),
     };
   } catch {
-    return null; // searches then take one core, as elsewhere
+    return null; // searches then run on one core
   }
 }

@@ -10,9 +10,7 @@ import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 
 jest.setTimeout(600_000);
 
-/**
- * A taste at every run of the tests; `pnpm fuzz:engine` tries 10,000, and watches time and memory.
- */
+/** Runs per test; `pnpm fuzz:engine` tries 10,000 pictures and limits time and memory. */
 const numRuns = 60;
 
 let modules: EngineModules;
@@ -28,7 +26,7 @@ const loadCodec = (name: "jpeg" | "png" | "webp" | "avif" | "heic") => {
   return pending;
 };
 
-it("decodes or refuses every broken file, with a typed error and sane pixels", async () => {
+it("decodes every broken picture to valid pixels, or refuses it with a typed error", async () => {
   await fc.assert(
     fc.asyncProperty(brokenPictureArbitrary, async (picture) => {
       try {
@@ -48,7 +46,7 @@ it("decodes or refuses every broken file, with a typed error and sane pixels", a
   );
 });
 
-it("reads the header of any bytes, or refuses them", () => {
+it("reads the header of any bytes, or refuses the bytes with a typed error", () => {
   const starts = [
     [],
     [0xff, 0xd8, 0xff],
@@ -70,7 +68,7 @@ it("reads the header of any bytes, or refuses them", () => {
   );
 });
 
-it("reads an orientation out of any metadata, or none", () => {
+it("reads an orientation or null from any metadata", () => {
   const head = fc.constantFrom([], [0x49, 0x49, 42, 0, 8, 0, 0, 0], [0x4d, 0x4d, 0, 42, 0, 0, 0, 8]);
   fc.assert(
     fc.property(head, fc.uint8Array({ maxLength: 200 }), (prefix, rest) => {
@@ -81,7 +79,7 @@ it("reads an orientation out of any metadata, or none", () => {
   );
 });
 
-it("takes no random sketch, whole or in part, for any picture", async () => {
+it("recovers no random sketch, nor a genuine choice with a random syndrome", async () => {
   const core = createEngineCore(modules, { loadCodec: loadCodecInNode });
   const picture = vectors.pictures.find(({ name }) => name === "rocket.jpg");
   if (picture === undefined) throw new Error("unknown picture");

@@ -1,4 +1,4 @@
-import type { SelfTestCopy } from "./self-test/copies.ts";
+import { SelfTestCopy } from "./self-test/copies.ts";
 import { GateReason, GateVerdict, type GateMeasures, type GateReport } from "./engine.ts";
 
 const minSide = 600;
@@ -38,7 +38,7 @@ export const zeroMeasures: GateMeasures = {
   estimate: 0,
 };
 
-/** The gate's verdict on what was measured (image-key.md, "Quality gate at enrolment"). */
+/** The gate's verdict on measures, without the self-test. */
 export function evaluateGate(width: number, height: number, measures: GateMeasures): GateReport {
   const sizeReasons: GateReason[] = [];
   if (Math.min(width, height) < minSide) sizeReasons.push(GateReason.tooSmall);
@@ -51,25 +51,39 @@ export function evaluateGate(width: number, height: number, measures: GateMeasur
 }
 
 /**
- * Copies at the edge of the promise (decision 0078). A picture that fails in them alone may be
- * used, with a passphrase.
+ * Makes a drawn-looking picture marginal at most, because a photograph with a black sky may look
+ * drawn too.
+ */
+export function applyDrawn(report: GateReport): GateReport {
+  return {
+    ...report,
+    verdict: report.verdict === GateVerdict.good ? GateVerdict.marginal : report.verdict,
+    reasons: [...report.reasons, GateReason.drawn],
+  };
+}
+
+/**
+ * Reasons of copies whose failure makes a picture marginal instead of refused (decision 0012,
+ * "Self-test").
  */
 const marginalCopies: Partial<Readonly<Record<SelfTestCopy, GateReason>>> = {
   bright: GateReason.copyBright,
   small: GateReason.copySmall,
 };
 
-/** The verdict after the self-test, given the copies that failed in it. */
 export function applySelfTest(report: GateReport, failedCopies: readonly SelfTestCopy[]): GateReport {
   if (failedCopies.length === 0) return report;
-  if (failedCopies.every((copy) => copy in marginalCopies)) {
+  const refusedCopies = failedCopies.filter((copy) => !(copy in marginalCopies));
+  if (refusedCopies.length === 0) {
     return {
       ...report,
       verdict: GateVerdict.marginal,
       reasons: [...report.reasons, ...failedCopies.flatMap((copy) => marginalCopies[copy] ?? [])],
     };
   }
-  const reason = GateReason.selfTest;
+  const reason = refusedCopies.every((copy) => copy === SelfTestCopy.onBlack)
+    ? GateReason.transparent
+    : GateReason.selfTest;
   return {
     ...report,
     verdict: GateVerdict.refused,

@@ -1,6 +1,6 @@
 /**
- * The search where the usual one does not reach: around a screenshot, or in a frame that the person
- * has drawn.
+ * Searches where the usual search finds nothing: in a screenshot, or in a frame that the person
+ * drew.
  */
 import type { RecoverResult, SearchHint } from "./engine.ts";
 import type { EngineWasm, SearchWindow } from "./engine-wasm.ts";
@@ -8,13 +8,14 @@ import { chooseBetterFailure, decodeCandidates, readRankedCandidates, type Faile
 
 const windowStep = 0.0125;
 const maxCandidates = 6;
-/** Starting windows of one transposition whose sides all differ by less are the same candidate. */
+/**
+ * Two start windows of one transposition are the same candidate if all their sides differ by less.
+ */
 const minSideDistance = 0.014;
-/** Windows between two pauses. */
 const windowsPerPause = 500;
 
 /**
- * Windows to start from. Each is that of enrolment: the middle 88 % of the picture in both
+ * Start windows. Like the enrolment window, each is the middle 88 % of a supposed picture in both
  * directions.
  */
 function listHintedWindows(hint: SearchHint): SearchWindow[] {
@@ -32,7 +33,10 @@ function listHintedWindows(hint: SearchHint): SearchWindow[] {
   );
 }
 
-/** One axis up to 45 % from each side, the other as good as whole. */
+/**
+ * Windows with insets of up to 45 % along one axis, and about those of the enrolment window along
+ * the other.
+ */
 function listScreenshotWindows(): SearchWindow[] {
   const wideInsets = Array.from({ length: 37 }, (_, i) => i * windowStep);
   const narrowInsets = [0.05, 0.0625];
@@ -57,8 +61,8 @@ interface StartWindow {
 }
 
 /**
- * Looks for the sketches in the first `count` slots, starting from windows that a hint gives. Ends
- * with the first that decodes.
+ * Searches for the sketches in the first `count` slots, from the windows of a hint. Stops at the
+ * first sketch that decodes.
  */
 export async function searchHinted(
   wasm: EngineWasm,
@@ -99,18 +103,18 @@ export async function searchHinted(
   return bestFailure;
 }
 
-/** The best few that are not near each other. */
+/** The best start windows, without any that are near a better one. */
 function selectDistinct(startWindows: StartWindow[]): StartWindow[] {
   startWindows.sort((a, b) => b.score - a.score);
   const selected: StartWindow[] = [];
-  for (const start of startWindows) {
+  for (const startWindow of startWindows) {
     if (selected.length === maxCandidates) break;
     const isDuplicate = selected.some(
       ({ window, transposed }) =>
-        transposed === start.transposed &&
-        window.every((side, index) => Math.abs(side - (start.window[index] ?? NaN)) < minSideDistance),
+        transposed === startWindow.transposed &&
+        window.every((side, index) => Math.abs(side - (startWindow.window[index] ?? NaN)) < minSideDistance),
     );
-    if (!isDuplicate) selected.push(start);
+    if (!isDuplicate) selected.push(startWindow);
   }
   return selected;
 }

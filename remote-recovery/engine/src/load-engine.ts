@@ -1,6 +1,4 @@
-/**
- * The engine under Node, for tests and the command line: the same core, modules read from the disk.
- */
+/** Loads the engine in Node, for tests and the command line, with modules read from disk. */
 import { execFile } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,9 +13,7 @@ export type EngineVariant = "simd" | "scalar";
 
 const engines = new Map<EngineVariant, Promise<Engine>>();
 
-/**
- * The engine, once for each variant. A failed load is forgotten, so that the next call tries again.
- */
+/** Loads each variant once. Drops a failed load, so that the next call tries again. */
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
   const pending = engines.get(variant);
   if (pending !== undefined) return pending;
@@ -29,10 +25,13 @@ export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engin
   return loading;
 }
 
-/** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
+/**
+ * Compiled modules of the engine and of its codecs. Builds the engine first if its sources have
+ * changed.
+ */
 export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
-  // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test
-  // runner cannot load.
+  // The build runs in another process: the compiler is an ES module with top-level await, which a
+  // CommonJS test runner cannot load.
   if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(packageFolder, "build.ts")]);
   const [engine, jpeg, png] = await Promise.all([
     compileFile(`build/engine.${variant}.wasm`),
@@ -42,7 +41,6 @@ export async function loadModulesInNode(variant: EngineVariant = "simd"): Promis
   return { engine, jpeg, png };
 }
 
-/** Whether the WASM is there, and newer than each of its sources. */
 async function isBuilt(variant: EngineVariant): Promise<boolean> {
   const sources = await readdir(join(packageFolder, "assembly"));
   const [builtAt = NaN, ...sourceTimes] = await Promise.all(
@@ -53,7 +51,7 @@ async function isBuilt(variant: EngineVariant): Promise<boolean> {
   return sourceTimes.every((time) => time <= builtAt);
 }
 
-/** When a file changed last; NaN when there is none. */
+/** Time of a file's last change in milliseconds; NaN without the file. */
 async function modificationTime(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
@@ -68,7 +66,6 @@ const lazyCodecPaths: Readonly<Record<LazyCodec, string>> = {
   heic: "node_modules/libheif-js/libheif-wasm/libheif.wasm",
 };
 
-/** Compiles a codec that only some pictures need. */
 export function loadCodecInNode(name: LazyCodec): Promise<WebAssembly.Module> {
   return compileFile(lazyCodecPaths[name]);
 }

@@ -1,6 +1,5 @@
 /**
- * Finding sketches in the picture that the engine holds: the same framing first, then the blind
- * search.
+ * Searches for sketches in the loaded picture: first with the framing of enrolment, then blindly.
  */
 import {
   minBeaconScore,
@@ -21,35 +20,41 @@ import {
   type Candidate,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import type { SearchDelegate } from "./second-core.ts";
+import type { SearchDelegate } from "./search-delegate.ts";
 
-/** Pauses of the coarse pass; windows between two of them share their sides by 36. */
+/**
+ * Slices of the coarse pass, with a pause before each. No slice splits the 36 windows that share
+ * left and right sides.
+ */
 const coarseSliceCount = 6;
 
-/** Lets waiting messages in (a cancellation above all) and reports; rejects with `cancelled`. */
+/**
+ * Reports progress and lets pending messages arrive, such as a cancellation. Rejects with
+ * `cancelled`.
+ */
 export type Pause = (phase: "straight" | "searching", done: number, total: number) => Promise<void>;
 
 export interface SearchOptions {
-  /** Whether the framing of enrolment is tried first; it is unless this says no. */
-  readonly tryDirect?: boolean;
+  /** Whether to try the framing of enrolment first. Default: true. */
+  readonly tryEnrolmentFraming?: boolean;
   readonly hint?: SearchHint | undefined;
-  /** Another core for half of the work. */
-  readonly helper?: SearchDelegate | null;
+  /** Does half of the work on another core. */
+  readonly delegate?: SearchDelegate | null;
 }
 
 /**
- * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a
- * wrong size fit nothing: the caller checks them.
+ * Searches for the sketches until one decodes; otherwise returns the best failure. The caller must
+ * check the sizes of the sketches.
  */
 export async function findSketch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   pause: Pause,
-  { tryDirect = true, hint, helper = null }: SearchOptions = {},
+  { tryEnrolmentFraming = true, hint, delegate = null }: SearchOptions = {},
 ): Promise<RecoverResult> {
   let bestFailure: FailedRecovery = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
-  for (let start = 0; tryDirect && start < sketches.length; start += slots) {
+  for (let start = 0; tryEnrolmentFraming && start < sketches.length; start += slots) {
     const batch = sketches.slice(start, start + slots);
     batch.forEach((sketch, slot) => {
       writeSketch(wasm, slot, sketch);
@@ -67,7 +72,7 @@ export async function findSketch(
     const fraction = batch.length / total;
     const result =
       hint === undefined
-        ? await searchBatch(wasm, batch, helper, (done) => pause("searching", start * 7 + done, total * 7))
+        ? await searchBatch(wasm, batch, delegate, (done) => pause("searching", start * 7 + done, total * 7))
         : await searchHinted(wasm, batch.length, hint, (done, steps) =>
             pause("searching", start / total + (done / steps) * fraction, 1),
           );
@@ -80,7 +85,7 @@ export async function findSketch(
   return bestFailure;
 }
 
-/** Tries the framing of enrolment, in all eight orientations. */
+/** Tries the enrolment window, in all eight orientations. */
 export function matchEnrolmentWindow(wasm: EngineWasm, count: number): SuccessfulRecovery | null {
   if (wasm.analyseWindow(...enrolmentWindow) !== 1) return null;
   for (let slot = 0; slot < count; slot++) {
@@ -94,8 +99,8 @@ export function matchEnrolmentWindow(wasm: EngineWasm, count: number): Successfu
 }
 
 /**
- * Blind search for the sketches in the slots; seven steps each. The most promising sketch goes
- * first.
+ * Searches blindly for the sketches in the slots, the most promising first. Reports seven steps per
+ * sketch.
  */
 async function searchBatch(
   wasm: EngineWasm,
@@ -126,14 +131,14 @@ async function searchBatch(
     }
     return bestFailure;
   } finally {
-    // A helper that is gone holds nothing.
+    // A delegate that has ended has nothing to wipe.
     await delegate?.wipe().catch(() => undefined);
   }
 }
 
 /**
- * Scores all coarse windows, the second half of them elsewhere. True when the helper has done its
- * part, and may be asked again.
+ * Scores all coarse windows, the second half in the delegate. Returns true if the delegate did its
+ * part and still has the picture.
  */
 async function runCoarsePass(
   wasm: EngineWasm,
@@ -161,8 +166,8 @@ async function runCoarsePass(
 }
 
 /**
- * The candidates of a sketch, refined, best final score first. With a helper, which knows the
- * picture, every other one there.
+ * Refines the candidates of a sketch; returns them by falling score. Gives every other candidate to
+ * the delegate, which must have the picture.
  */
 export async function refineCandidates(
   wasm: EngineWasm,
@@ -188,7 +193,7 @@ export async function refineCandidates(
   return candidates.sort((a, b) => b.score - a.score);
 }
 
-/** True for a sketch of the right sizes whose unused bits are 0. */
+/** Whether a sketch has the right sizes, and unused bits of 0. */
 export function isValidSketch({ choice, syndrome }: Sketch): boolean {
   return (
     choice.length === byteLengths.choice &&

@@ -24,7 +24,7 @@ import {
 } from "./engine-wasm.ts";
 import { evaluateGate } from "./gate.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
-import { toPictureRows } from "./rows.ts";
+import { toPictureRows } from "./picture-rows.ts";
 import { decodeCandidates } from "./candidates.ts";
 import { refineCandidates } from "./search.ts";
 import { testChangedCopies } from "./self-test/self-test.ts";
@@ -58,7 +58,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
   describe("decoding rules", () => {
     const lumaOf = (pixels: readonly (readonly number[])[]) => {
-      // 64 pixels a side is the least; the pixels in question come first.
+      // The smallest side is 64 pixels; the tested pixels come first.
       const rgba = new Uint8Array(64 * 64 * 4);
       pixels.forEach((pixel, index) => {
         rgba.set(pixel.length === 4 ? pixel : [...pixel, 255], index * 4);
@@ -69,7 +69,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       return [...copyMemory(wasm, wasm.lumaAddress(), pixels.length)];
     };
 
-    it("make the same luma", () => {
+    it("give the same luma", () => {
       expect(lumaOf(vectors.pixels.luma.map((row) => row.slice(0, 3)))).toEqual(
         vectors.pixels.luma.map((row) => row[3]),
       );
@@ -96,7 +96,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     });
 
     it.each(vectors.pixels.exif)("turn a picture of EXIF orientation $orientation", ({ orientation, shown }) => {
-      // Each pixel of the 3 × 2 picture stands for a block of 64 × 64.
+      // Each pixel of the 3 × 2 picture becomes a block of 64 × 64.
       const stored = vectors.pixels.exif_stored;
       const rgba = new Uint8Array(192 * 128 * 4).fill(255);
       for (let y = 0; y < 128; y++) {
@@ -116,16 +116,18 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
   describe("tables", () => {
     it("have the published hashes", () => {
-      const dct = 1024; // assembly/memory.ts: DCT and what follows it
-      const coarse = dct + 2 * 80 * 128 * 8;
-      const powers = coarse + 2 * 24 * 48 * 8;
-      expect(hashMemory(dct, 80 * 128 * 8)).toBe(vectors.cosines.table_sha256);
-      expect(hashMemory(coarse, 24 * 48 * 8)).toBe(vectors.cosines.coarse_table_sha256);
-      expect(hashMemory(powers, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
-      const coarseBuckets = powers + 4096 * 2 + 2048 * 2;
-      expect([...new Uint16Array(wasm.memory.buffer, coarseBuckets, 206)]).toEqual(vectors.buckets.coarse_buckets);
-      const indexes = new Uint16Array(wasm.memory.buffer, coarseBuckets + 208 * 2, 4094);
-      expect([...indexes].flatMap((index) => [Math.floor(index / 80), index % 80])).toEqual(bucketVector);
+      const dctAddress = 1024; // assembly/memory.ts: DCT and what follows it
+      const coarseDctAddress = dctAddress + 2 * 80 * 128 * 8;
+      const powersAddress = coarseDctAddress + 2 * 24 * 48 * 8;
+      expect(hashMemory(dctAddress, 80 * 128 * 8)).toBe(vectors.cosines.table_sha256);
+      expect(hashMemory(coarseDctAddress, 24 * 48 * 8)).toBe(vectors.cosines.coarse_table_sha256);
+      expect(hashMemory(powersAddress, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
+      const coarseBucketsAddress = powersAddress + 4096 * 2 + 2048 * 2;
+      expect([...new Uint16Array(wasm.memory.buffer, coarseBucketsAddress, 206)]).toEqual(
+        vectors.buckets.coarse_buckets,
+      );
+      const coefficientIndices = new Uint16Array(wasm.memory.buffer, coarseBucketsAddress + 208 * 2, 4094);
+      expect([...coefficientIndices].flatMap((index) => [Math.floor(index / 80), index % 80])).toEqual(bucketVector);
     });
   });
 
@@ -136,7 +138,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
     it("gives the stored syndrome", () => {
       write(wasm.word.value, fromHex(vectors.bch.word));
-      wasm.syndromeOfWord();
+      wasm.computeWordSyndrome();
       expect(toHex(copyMemory(wasm, wasm.difference.value, 86))).toBe(vectors.bch.syndrome);
     });
 
@@ -225,11 +227,13 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       wasm.analyseWindow(...enrolmentWindow);
       wasm.enrol();
       const secret = copyMemory(wasm, wasm.outImageSecret.value, 32);
-      const { failed, rows } = await testChangedCopies(wasm, pixels, readSketch(wasm), secret, () => Promise.resolve());
-      expect(failed.length === 0).toBe(row.self_test_ok);
+      const { failedCopies, results } = await testChangedCopies(wasm, pixels, readSketch(wasm), secret, () =>
+        Promise.resolve(),
+      );
+      expect(failedCopies.length === 0).toBe(row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
       row.self_test.forEach(({ errors }, index) => {
-        expect(Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN))).toBeLessThanOrEqual(5);
+        expect(Math.abs((errors ?? NaN) - (results[index]?.errors ?? NaN))).toBeLessThanOrEqual(5);
       });
     });
 
@@ -265,7 +269,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       writeMemory(wasm, wasm.word.value, fromHex(picture.secret_bits));
       const distances = candidates.flatMap(({ window, transposed }) => {
         wasm.analyseWindow(...window);
-        return [0, 1, 2, 3].map((pattern) => wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
+        return [0, 1, 2, 3].map((pattern) => wasm.countDifferingBits(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
       });
       return { candidates, result, nearest: Math.min(...distances), imageSecret: picture.image_secret };
     };
@@ -287,9 +291,9 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
         expect(toHex(actual.result.imageSecretBytes)).toBe(actual.imageSecret);
       }
     };
-    const describeCandidate = ({ transposed, start, coarseScore, score, window }: Candidate) => ({
+    const describeCandidate = ({ transposed, startWindowIndex, coarseScore, score, window }: Candidate) => ({
       transposed: transposed ? 1 : 0,
-      start: [216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6),
+      start: [216, 36, 6, 1].map((divisor) => Math.floor(startWindowIndex / divisor) % 6),
       coarse_score: expect.closeTo(coarseScore, 5) as number,
       score: expect.closeTo(score, 5) as number,
       window: window.map((side) => expect.closeTo(side, 5) as number),
@@ -309,12 +313,12 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       expect(row.candidates).toEqual(actual.candidates.map(describeCandidate));
     });
 
-    it.each(vectors.strangers)("does not take $shown for $enrolled", async (row) => {
+    it.each(vectors.strangers)("does not recognise $shown as $enrolled", async (row) => {
       compare(row, await runSearch(row.enrolled, await readPixels(row.shown)));
     });
   });
 
-  it("are the same through a file", async () => {
+  it("give the same pixels through a file", async () => {
     const pixels = generatePicture("synthetic-901x1333");
     if (pixels === null) throw new Error("unknown picture");
     const decoded = await decodePicture(encodePng(pixels), loadCodec);
@@ -326,7 +330,7 @@ function writeMemory(wasm: EngineWasm, address: number, bytes: Uint8Array): void
   new Uint8Array(wasm.memory.buffer).set(bytes, address);
 }
 
-/** The reduced picture, back from its area table: differences of exact sums are exact. */
+/** The reduced picture, from its area table: differences of exact sums are exact. */
 function computeReduced(wasm: EngineWasm): Uint16Array {
   const columns = wasm.satColumns.value;
   const rows = wasm.satRows.value;
@@ -352,9 +356,7 @@ function enlarge({ width, height, rgba }: Pixels, factor: number): Pixels {
   return { width: width * factor, height: height * factor, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }
 
-/**
- * How each orientation of the vectors is written as an EXIF orientation of the same stored pixels.
- */
+/** EXIF orientation that turns the stored pixels as each orientation of the vectors does. */
 const exifOrientations: Readonly<Record<string, number>> = {
   "as it is": 1,
   "rotated 90": 8,

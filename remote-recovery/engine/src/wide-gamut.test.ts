@@ -5,7 +5,7 @@ import { convertToSrgb, convertFromSrgb, colourSpaces } from "../study/gamut.ts"
 import { decodePicture } from "./decoders/decode.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
-import type { Raster } from "./rows.ts";
+import type { Raster } from "./picture-rows.ts";
 
 let modules: EngineModules;
 let rocket: Raster;
@@ -19,7 +19,7 @@ const decode = (bytes: Uint8Array) =>
   );
 const hashPixels = async (bytes: Uint8Array) => sha256((await decode(bytes)).rgba);
 
-/** The profile of Adobe RGB (1998) that the AVIF brings along. */
+/** The profile Adobe RGB (1998), which the AVIF contains. */
 function readProfile(): Buffer {
   const file = readSample("rocket.avif");
   const offset = file.indexOf("colrprof");
@@ -27,7 +27,7 @@ function readProfile(): Buffer {
 }
 
 describe("a colour profile", () => {
-  it("is a profile of Adobe RGB in these tests", () => {
+  it("of Adobe RGB is present in the sample", () => {
     expect(readProfile().toString("latin1", 4, 8)).toBe("ADBE");
     expect(readProfile().readUInt32BE(0)).toBe(readProfile().length);
   });
@@ -51,7 +51,7 @@ describe("a colour profile", () => {
   });
 
   it.each(["avif", "heic"])(
-    "changes no pixel of a picture of kind %s, nor do primaries of Display P3",
+    "changes no pixel of a picture of kind %s, and neither do primaries of Display P3",
     async (kind) => {
       const file = readSample(`rocket.${kind}`);
       const originalHash = await hashPixels(makeGridFile(file, { columns: 1, rows: 1 }));
@@ -65,19 +65,19 @@ describe("a colour profile", () => {
   );
 });
 
-describe("a picture of a wider space", () => {
+describe("a picture", () => {
   const picture = vectors.pictures.find(({ name }) => name === "rocket.jpg");
-  if (picture === undefined) throw new Error("unknown picture");
+  if (picture === undefined) throw new Error("the vectors lack rocket.jpg");
   const sketch = { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
 
   it.each([
-    ["Display P3, brought to sRGB", colourSpaces.displayP3, "to"],
-    ["Display P3, brought to sRGB and back", colourSpaces.displayP3, "to and back"],
-    ["sRGB, brought to Display P3", colourSpaces.displayP3, "from"],
-    ["Adobe RGB, brought to sRGB", colourSpaces.adobeRgb, "to"],
-    ["Adobe RGB, brought to sRGB and back", colourSpaces.adobeRgb, "to and back"],
-    ["sRGB, brought to Adobe RGB", colourSpaces.adobeRgb, "from"],
-  ] as const)("opens after %s", async (_, space, direction) => {
+    ["Display P3 to sRGB", colourSpaces.displayP3, "to"],
+    ["Display P3 to sRGB and back", colourSpaces.displayP3, "to and back"],
+    ["sRGB to Display P3", colourSpaces.displayP3, "from"],
+    ["Adobe RGB to sRGB", colourSpaces.adobeRgb, "to"],
+    ["Adobe RGB to sRGB and back", colourSpaces.adobeRgb, "to and back"],
+    ["sRGB to Adobe RGB", colourSpaces.adobeRgb, "from"],
+  ] as const)("opens its secret after conversion from %s", async (_, space, direction) => {
     const converted = direction === "from" ? convertFromSrgb(rocket, space) : convertToSrgb(rocket, space);
     const copy = direction === "to and back" ? convertFromSrgb(converted, space) : converted;
     expect(sha256(copy.rgba)).not.toBe(sha256(rocket.rgba));

@@ -13,18 +13,20 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-/** An API behind a channel, as behind a worker. */
-function serveApi<Api extends object>(api: Api) {
-  const { port1, port2 } = new MessageChannel();
-  ports.push(port1, port2);
-  serveCalls(api, port1);
-  return createCallClient<Api>(port2);
+/** Serves an API through a channel, like a worker. Returns a client and both ports. */
+function serveApiOnPorts<Api extends object>(api: Api) {
+  const { port1: server, port2: caller } = new MessageChannel();
+  ports.push(server, caller);
+  serveCalls(api, server);
+  return { remote: createCallClient<Api>(caller), server, caller };
 }
+
+const serveApi = <Api extends object>(api: Api) => serveApiOnPorts(api).remote;
 
 const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("options of a call", () => {
-  it("cross with signal, functions and plain members", async () => {
+  it("arrive with signal, functions and plain members", async () => {
     const api = serveApi({
       look: async (options: CallOptions) => [
         options.signal instanceof AbortSignal,
@@ -58,12 +60,12 @@ describe("options of a call", () => {
     expect(reasons).not.toContain("a secret reason");
   });
 
-  it("that are aborted already arrive so", async () => {
+  it("arrive aborted when their signal is already aborted", async () => {
     const api = serveApi({ look: async ({ signal }: CallOptions) => signal?.aborted });
     expect(await api.look({ signal: AbortSignal.abort() })).toBe(true);
   });
 
-  it("tell everything before the call is answered, in order", async () => {
+  it("report all progress in order before the call resolves", async () => {
     const api = serveApi({
       count: async ({ onProgress }: CallOptions) => {
         for (let done = 1; done <= 50; done++) onProgress?.(done, 50);
@@ -75,7 +77,7 @@ describe("options of a call", () => {
     expect(received).toEqual([...Array.from({ length: 50 }, (_, index) => index + 1), "answered"]);
   });
 
-  it("tell everything before the call fails, too", async () => {
+  it("report all progress before the call rejects", async () => {
     const api = serveApi({
       fail: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 2);
@@ -90,7 +92,7 @@ describe("options of a call", () => {
     expect(received).toEqual([1]);
   });
 
-  it("leave no listener at the signal when the call is over, however it ended", async () => {
+  it("leave no listener on the signal after a call, whether it succeeds or fails", async () => {
     const api = serveApi({
       end: async ({ version }: CallOptions) => {
         if (version === 2) throw new PortalError("not_found");
@@ -125,7 +127,7 @@ describe("options of a call", () => {
     expect(received).toEqual([5, 60]);
   });
 
-  it("do not fail the call when a listener throws", async () => {
+  it("let the call resolve when a listener throws", async () => {
     const api = serveApi({
       tell: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 1);
@@ -140,7 +142,7 @@ describe("options of a call", () => {
 });
 
 describe("errors", () => {
-  it("arrive as unknown, without their words, when they are not ours", async () => {
+  it("arrive as unknown and without message, unless they are PortalErrors", async () => {
     const api = serveApi({
       fail: async (): Promise<string> => {
         throw new Error("AGE-SECRET-KEY");
@@ -152,8 +154,21 @@ describe("errors", () => {
   });
 });
 
-describe("signalAmong", () => {
-  it("finds the signal in the options, and nothing else", () => {
+describe("a message that cannot be deserialized", () => {
+  const neverAnswering = { wait: () => new Promise<never>(() => undefined), answer: async () => "an answer" };
+
+  it.each(["server", "caller"] as const)("at the %s rejects the waiting call, not later ones", async (end) => {
+    const { remote, ...ends } = serveApiOnPorts(neverAnswering);
+    const call = remote.wait();
+    await waitBriefly();
+    ends[end].dispatchEvent(new Event("messageerror"));
+    await expect(call).rejects.toMatchObject({ code: "vault_unavailable" });
+    expect(await remote.answer()).toBe("an answer");
+  });
+});
+
+describe("findSignal", () => {
+  it("finds the signal in the options, and nowhere else", () => {
     const { signal } = new AbortController();
     expect(findSignal(["id", new Uint8Array(3), { signal }])).toBe(signal);
     expect(findSignal(["id", { onProgress: () => undefined }, null, [signal]])).toBeUndefined();

@@ -1,32 +1,66 @@
 /**
- * Calls between threads over Comlink, as page, vault, engine and transfer make them: {@link
- * serveCalls} on one side, {@link createCallClient} on the other. Beside what Comlink carries by
- * itself:
+ * Calls between threads over Comlink: {@link serveCalls} on one side, {@link createCallClient} on
+ * the other. Adds to Comlink:
  *
- * - PortalErrors cross with code and details. Anything else that is thrown arrives as `unknown`,
- *   without its message, stack or cause, as these may say more than they should.
- * - An object with an AbortSignal or with functions among its members crosses as options of one
- *   call. Aborting the caller's signal aborts the callee's, whose reason stays behind. What the
- *   callee tells a function, the caller's function is given, all of it before the call is answered;
- *   what that function returns or throws does not come back.
+ * - PortalErrors cross with code and details. Any other error arrives as `unknown`, without
+ *   message, stack or cause, which may contain secrets.
+ * - An object that has an AbortSignal or functions among its members crosses as options of one
+ *   call. Aborting crosses without its reason. When the callee calls a function, the caller's
+ *   function runs before the call settles; its result or error is dropped.
+ * - A message that cannot be deserialized (`messageerror`) rejects all calls that wait on its
+ *   endpoint, because its call is unknown.
  */
 import * as Comlink from "comlink";
 import { isErrorCode, PortalError, toPortalError, type ErrorDetails } from "@relicario/shared/errors";
+import { createAbortableCalls } from "./abortable-calls.ts";
 
 /**
- * The other end of {@link serveCalls}. A worker that is gone never answers: its calls go through
- * abortable-calls.ts.
+ * Sent by a server when a request could not be deserialized. Comlink ignores messages without an
+ * id.
  */
-export function createCallClient<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
+const lostRequest = "request_lost";
+
+/**
+ * Creates a client of {@link serveCalls}. Rejects waiting calls with `vault_unavailable` when a
+ * message is lost. A worker that has ended never responds, so wrap its calls with
+ * abortable-calls.ts.
+ *
+ * @param signal stops listening. Comlink keeps an endpoint until its proxies are collected, and a
+ *   listener may reference a proxy: without the signal, neither is collected after a worker has
+ *   ended
+ */
+export function createCallClient<Api>(endpoint: Comlink.Endpoint, signal?: AbortSignal): Comlink.Remote<Api> {
   installTransferHandlers();
-  return Comlink.wrap<Api>(endpoint);
+  const { abortable, rejectPending } = createAbortableCalls();
+  const handleLoss = (): void => {
+    rejectPending(new PortalError("vault_unavailable"));
+  };
+  const listenerOptions = signal === undefined ? {} : { signal };
+  endpoint.addEventListener(
+    "message",
+    (event: Event) => {
+      if ("data" in event && event.data === lostRequest) handleLoss();
+    },
+    listenerOptions,
+  );
+  endpoint.addEventListener("messageerror", handleLoss, listenerOptions);
+  return new Proxy(Comlink.wrap<Api>(endpoint), {
+    get: (remote, name) => {
+      const member: unknown = Reflect.get(remote, name);
+      return typeof name === "string" && isFunction(member)
+        ? (...args: readonly unknown[]) => abortable(Promise.resolve(member(...args)))
+        : member;
+    },
+  });
 }
 
-/**
- * Answers calls of the members of `api` at a port; without one, as the worker that this runs in.
- */
+/** Serves the members of `api` on an endpoint; by default, on the global scope of this worker. */
 export function serveCalls(api: object, endpoint?: Comlink.Endpoint): void {
   installTransferHandlers();
+  const caller = endpoint ?? globalThis;
+  caller.addEventListener("messageerror", () => {
+    caller.postMessage(lostRequest);
+  });
   const members: readonly (readonly [string, unknown])[] = Object.entries(api);
   Comlink.expose(
     Object.fromEntries(members.map(([name, member]) => [name, isFunction(member) ? wrapMember(member) : member])),
@@ -34,7 +68,7 @@ export function serveCalls(api: object, endpoint?: Comlink.Endpoint): void {
   );
 }
 
-/** The signal among the arguments of a call. */
+/** The signal in the options of a call; undefined without one. */
 export function findSignal(args: readonly unknown[]): AbortSignal | undefined {
   return args
     .filter(isOptions)
@@ -42,7 +76,7 @@ export function findSignal(args: readonly unknown[]): AbortSignal | undefined {
     .find((member) => member instanceof AbortSignal);
 }
 
-/** Ends the options of a call before it is answered. */
+/** Ends the options of a call before the call settles. */
 function wrapMember(member: AnyFunction): AnyFunction {
   return async (...args) => {
     try {
@@ -56,25 +90,22 @@ function wrapMember(member: AnyFunction): AnyFunction {
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 type CallbackOptions = Readonly<Record<string, unknown>>;
 
-/**
- * Options as they cross: plain members as they are, the names of the others, and the port over
- * which they go on.
- */
+/** Serialized options: plain members, the names of the other members, and a port for these. */
 interface SerializedOptions {
   readonly plainMembers: CallbackOptions;
-  readonly functions: readonly string[];
-  /** Name of the signal, if there is one. */
-  readonly signal: string | null;
+  readonly functionNames: readonly string[];
+  /** Name of the signal; null without one. */
+  readonly signalName: string | null;
   readonly aborted: boolean;
   readonly port: MessagePort;
 }
 
-/** From the callee to the caller. */
+/** Sent by the callee to the caller. Without a name: the call has ended. */
 type CallbackMessage = { readonly name: string; readonly args: readonly unknown[] } | { readonly name: null };
-/** From the caller to the callee. `heard`: the function was called. */
+/** Sent by the caller to the callee. `heard`: the function was called. */
 type CallerMessage = "abort" | "heard";
 
-/** Options that came across and are not at their end. */
+/** Received options of calls that have not ended. */
 const receivedOptions = new WeakMap<object, { readonly end: () => Promise<void> }>();
 
 function isFunction(value: unknown): value is AnyFunction {
@@ -87,13 +118,13 @@ function isOptions(value: unknown): value is CallbackOptions {
 }
 
 /**
- * The caller's side: forwards aborting, calls the functions that are told, and stops when the
- * callee says that it is over.
+ * The caller's side. Forwards aborting, runs the functions that the callee calls, and stops when
+ * the call ends.
  */
 function serializeOptions(options: CallbackOptions): SerializedOptions {
   const members = Object.entries(options);
   const functions = new Map(members.flatMap(([name, member]) => (isFunction(member) ? [[name, member] as const] : [])));
-  const [name, signal] = members.find(
+  const [signalName, signal] = members.find(
     (member): member is [string, AbortSignal] => member[1] instanceof AbortSignal,
   ) ?? [null, null];
   const { port1, port2 } = new MessageChannel();
@@ -113,23 +144,32 @@ function serializeOptions(options: CallbackOptions): SerializedOptions {
     try {
       functions.get(message.name)?.(...message.args);
     } catch {
-      // A listener that throws costs its progress bar; the call itself goes on.
+      // A function that throws, such as a progress listener, does not fail the call.
     }
     send("heard");
+  });
+  port1.addEventListener("messageerror", () => {
+    send("heard"); // the callee waits for an acknowledgement, even of arguments that cannot be deserialized
   });
   port1.start();
   const plainMembers = Object.fromEntries(members.filter(([, member]) => !isFunction(member) && member !== signal));
   return {
     plainMembers,
-    functions: [...functions.keys()],
-    signal: name,
+    functionNames: [...functions.keys()],
+    signalName,
     aborted: signal?.aborted === true,
     port: port2,
   };
 }
 
 /** The callee's side. */
-function deserializeOptions({ plainMembers, functions, signal, aborted, port }: SerializedOptions): CallbackOptions {
+function deserializeOptions({
+  plainMembers,
+  functionNames,
+  signalName,
+  aborted,
+  port,
+}: SerializedOptions): CallbackOptions {
   const controller = new AbortController();
   if (aborted) controller.abort();
   let pendingAcknowledgements = 0;
@@ -150,8 +190,8 @@ function deserializeOptions({ plainMembers, functions, signal, aborted, port }: 
     };
   const options: CallbackOptions = {
     ...plainMembers,
-    ...(signal === null ? {} : { [signal]: controller.signal }),
-    ...Object.fromEntries(functions.map((name) => [name, forwardCall(name)])),
+    ...(signalName === null ? {} : { [signalName]: controller.signal }),
+    ...Object.fromEntries(functionNames.map((name) => [name, forwardCall(name)])),
   };
   receivedOptions.set(options, {
     end: async () => {
@@ -167,13 +207,12 @@ function deserializeOptions({ plainMembers, functions, signal, aborted, port }: 
 }
 
 /**
- * Comlink's own handler: it alone recognises what was thrown, by a symbol that it does not export.
+ * Comlink's own handler. Only this handler recognises thrown values, by a symbol that Comlink does
+ * not export.
  */
 const throwHandler = Comlink.transferHandlers.get("throw");
 
-/**
- * Comlink keeps one table of handlers in each thread; setting the same ones again changes nothing.
- */
+/** Sets the handlers in Comlink's table, which is one per thread. Idempotent. */
 function installTransferHandlers(): void {
   Comlink.transferHandlers.set("throw", {
     canHandle: (value): value is { value: unknown } => throwHandler?.canHandle(value) ?? false,

@@ -1,10 +1,7 @@
-/**
- * What life does to a picture: the promised changes of image-key.md, and some that are not
- * promised.
- */
+/** Changes that are applied to copies of a picture. Copies with a promised change must open. */
 import type { SearchHint } from "../src/engine.ts";
-import type { Raster } from "../src/rows.ts";
-import { Filter, resample } from "../src/self-test/resample.ts";
+import type { Raster } from "../src/picture-rows.ts";
+import { ResampleFilter, resample } from "../src/self-test/resample.ts";
 import type { Codecs } from "./codecs.ts";
 import { convertToSrgb, colourSpaces } from "./gamut.ts";
 
@@ -12,11 +9,11 @@ export interface Change {
   readonly name: string;
   readonly promised: boolean;
   readonly apply: (picture: Raster, codecs: Codecs) => Promise<Raster>;
-  /** Recovered with this hint, which a person gives when the usual search has failed. */
+  /** Hint that a person gives after the usual search has failed. */
   readonly hint?: SearchHint;
 }
 
-/** Changes after which the short side has fewer pixels are not promised for this picture. */
+/** Shortest side in pixels of a copy that must open. */
 export const minPromisedSide = 200;
 
 export const changes: readonly Change[] = [
@@ -56,7 +53,7 @@ export const changes: readonly Change[] = [
   promisedChange("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) =>
     jpeg(withOrientation(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75),
   ),
-  promisedChange("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) =>
+  promisedChange("crop 5 % left and top, long side 1080, JPEG 60", (p, { jpeg }) =>
     jpeg(scaleToLongSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60),
   ),
   {
@@ -66,7 +63,7 @@ export const changes: readonly Change[] = [
     hint: { kind: "screenshot" },
   },
   {
-    name: "a frame all around, JPEG 75, drawn by hand to 1 % (not promised)",
+    name: "in a larger page, JPEG 75, sides marked by hand to 1 % (not promised)",
     promised: false,
     apply: (p, { jpeg }) => jpeg(addFrame(p, 0.11, 0.2, 0.31), 75),
     hint: { kind: "frame", left: 0.118, right: 0.883, top: 0.193, bottom: 0.697 },
@@ -78,12 +75,12 @@ export const changes: readonly Change[] = [
     apply: (p, { jpeg }) => jpeg(scaleToLongSide(p, 300), 50),
   },
   {
-    name: "Display P3 brought to sRGB, JPEG 75 (not promised)",
+    name: "Display P3 converted to sRGB, JPEG 75 (not promised)",
     promised: false,
     apply: (p, { jpeg }) => jpeg(convertToSrgb(p, colourSpaces.displayP3), 75),
   },
   {
-    name: "Adobe RGB brought to sRGB, JPEG 75 (not promised)",
+    name: "Adobe RGB converted to sRGB, JPEG 75 (not promised)",
     promised: false,
     apply: (p, { jpeg }) => jpeg(convertToSrgb(p, colourSpaces.adobeRgb), 75),
   },
@@ -103,7 +100,7 @@ function scale(picture: Raster, factor: number): Raster {
     picture,
     Math.max(1, Math.round(picture.width * factor)),
     Math.max(1, Math.round(picture.height * factor)),
-    factor === 0.5 ? Filter.lanczos : Filter.bilinear,
+    factor === 0.5 ? ResampleFilter.lanczos : ResampleFilter.bilinear,
   );
 }
 
@@ -144,7 +141,7 @@ function convolve(picture: Raster, weights: readonly number[]): Raster {
   return { ...picture, rgba: new Uint8Array(rgba.buffer) };
 }
 
-/** Uniform noise, the same for the same picture. */
+/** Adds uniform noise from a fixed seed. */
 function addNoise(picture: Raster, amplitude: number): Raster {
   let x = 12345;
   const rgba = new Uint8ClampedArray(picture.rgba.slice().buffer);
@@ -169,10 +166,7 @@ export function crop(picture: Raster, left: number, right: number, top: number, 
   return { width, height, orientation: picture.orientation, rgba };
 }
 
-/**
- * The picture in the middle of a darker page with a few lines on it: parts of the result that are
- * not picture.
- */
+/** Puts the picture into the middle of a dark page with a few lines outside the picture. */
 function addFrame(picture: Raster, sideFraction: number, topFraction: number, bottomFraction: number): Raster {
   const left = Math.round((picture.width * sideFraction) / (1 - 2 * sideFraction));
   const frameWidth = picture.width + 2 * left;
@@ -190,7 +184,6 @@ function addFrame(picture: Raster, sideFraction: number, topFraction: number, bo
   return { width: frameWidth, height: frameHeight, orientation: picture.orientation, rgba };
 }
 
-/** The same pixels, to be seen as an EXIF orientation says. */
 function withOrientation(picture: Raster, orientation: number): Raster {
   return { ...picture, orientation };
 }

@@ -1,4 +1,4 @@
-/** Encoders and decoders of the study: a picture after being saved and read again. */
+/** Codecs of the study: save a picture and read it again. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import createAvifEncoder from "@jsquash/avif/codec/enc/avif_enc.js";
@@ -10,9 +10,11 @@ import { defaultOptions as webpDefaults } from "@jsquash/webp/meta.js";
 import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
 import { emscriptenOptions } from "../src/decoders/emscripten.ts";
 import { loadCodecInNode, loadModulesInNode } from "../src/load-engine.ts";
-import type { Raster } from "../src/rows.ts";
+import type { Raster } from "../src/picture-rows.ts";
 
-/** Grey levels that a codec may lose on the average of all bytes; a damaged file loses far more. */
+/**
+ * Limit of the mean loss of a codec over all bytes, in grey levels; a damaged file loses far more.
+ */
 const maxMeanLoss = 16;
 
 type RoundTrip = (picture: Raster, quality: number) => Promise<Raster>;
@@ -20,23 +22,22 @@ type Encode = (picture: Raster, quality: number) => Promise<Uint8Array>;
 
 export interface Codecs {
   readonly decode: (bytes: Uint8Array) => Promise<Raster>;
-  /** Baseline, 4:2:0, tables of annex K: what most programs write. */
+  /** Baseline, 4:2:0, tables of annex K, like the files of most programs. */
   readonly jpeg: RoundTrip;
   readonly webp: RoundTrip;
   readonly avif: RoundTrip;
-  /** The files themselves. */
-  readonly jpegFile: Encode;
-  readonly webpFile: (picture: Raster, quality: number, lossless?: boolean) => Promise<Uint8Array>;
-  readonly avifFile: Encode;
+  readonly encodeJpeg: Encode;
+  readonly encodeWebp: (picture: Raster, quality: number, lossless?: boolean) => Promise<Uint8Array>;
+  readonly encodeAvif: Encode;
 }
 
 export async function loadCodecs(): Promise<Codecs> {
   const modules = await loadModulesInNode();
-  const lazyModules = new Map<CodecName, Promise<WebAssembly.Module>>();
+  const pendingModules = new Map<CodecName, Promise<WebAssembly.Module>>();
   const loadCodec = (name: CodecName) => {
     if (name === "jpeg" || name === "png") return Promise.resolve(modules[name]);
-    const pending = lazyModules.get(name) ?? loadCodecInNode(name);
-    lazyModules.set(name, pending);
+    const pending = pendingModules.get(name) ?? loadCodecInNode(name);
+    pendingModules.set(name, pending);
     return pending;
   };
   const compile = async (path: string) =>
@@ -47,14 +48,18 @@ export async function loadCodecs(): Promise<Codecs> {
     compile("avif/codec/enc/avif_enc.wasm"),
   ]);
 
-  const decode = (bytes: Uint8Array) => decodePicture(bytes, loadCodec);
-  const decodeAndVerify = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
-    const saved = { ...(await decode(file)), orientation: picture.orientation };
-    if (meanDifference(saved, picture) > maxMeanLoss) throw new Error("the encoder wrote a damaged file");
-    return saved;
+  const decode = async (bytes: Uint8Array): Promise<Raster> => {
+    const { damage, ...raster } = await decodePicture(bytes, loadCodec);
+    if (damage !== null) throw damage;
+    return raster;
   };
-  // Huffman tables are made for each file: with the standard ones this encoder now and then writes
-  // a damaged file.
+  const decodeAndVerify = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
+    const savedPicture = { ...(await decode(file)), orientation: picture.orientation };
+    if (meanDifference(savedPicture, picture) > maxMeanLoss) throw new Error("the encoder wrote a damaged file");
+    return savedPicture;
+  };
+  // Optimised Huffman tables, because with standard ones this encoder sometimes writes a damaged
+  // file.
   const encodeJpeg: Encode = async ({ rgba, width, height }, quality) => {
     const encoder = await createJpegEncoder(emscriptenOptions(jpegModule));
     const options = {
@@ -85,9 +90,9 @@ export async function loadCodecs(): Promise<Codecs> {
   };
   return {
     decode,
-    jpegFile: encodeJpeg,
-    webpFile: encodeWebp,
-    avifFile: encodeAvif,
+    encodeJpeg,
+    encodeWebp,
+    encodeAvif,
     jpeg: async (picture, quality) => decodeAndVerify(picture, await encodeJpeg(picture, quality)),
     webp: async (picture, quality) => decodeAndVerify(picture, await encodeWebp(picture, quality)),
     avif: async (picture, quality) => decodeAndVerify(picture, await encodeAvif(picture, quality)),
@@ -95,7 +100,7 @@ export async function loadCodecs(): Promise<Codecs> {
 }
 
 function requireFile(file: Uint8Array | null): Uint8Array {
-  if (file === null) throw new Error("the encoder gave nothing");
+  if (file === null) throw new Error("the encoder returned no file");
   return file;
 }
 

@@ -1,8 +1,5 @@
-/**
- * Colours of wider spaces than sRGB, which files name by a profile: what programs make of their
- * values.
- */
-import type { Raster } from "../src/rows.ts";
+/** Converts between sRGB and wider colour spaces, which files specify with a profile. */
+import type { Raster } from "../src/picture-rows.ts";
 
 type Matrix = readonly [
   readonly [number, number, number],
@@ -11,7 +8,7 @@ type Matrix = readonly [
 ];
 
 interface ColourSpace {
-  /** Light of this space (0…1 each) to light of sRGB. */
+  /** Maps linear light of this space, 0…1 per channel, to that of sRGB. */
   readonly toSrgb: Matrix;
   readonly toLight: (value: number) => number;
   readonly fromLight: (light: number) => number;
@@ -21,7 +18,7 @@ const srgbToLinear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((va
 const linearToSrgb = (light: number) => (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055);
 const adobeGamma = 563 / 256;
 
-/** Matrices by the primaries of SMPTE EG 432-1 (with the white of sRGB) and of Adobe RGB (1998). */
+/** Matrices from the primaries of SMPTE EG 432-1 (with the white of sRGB) and Adobe RGB (1998). */
 export const colourSpaces = {
   displayP3: {
     toSrgb: [
@@ -43,14 +40,11 @@ export const colourSpaces = {
   },
 } as const satisfies Record<string, ColourSpace>;
 
-/**
- * The values of a picture that was in this space, in sRGB: what lies outside of that is clipped.
- */
+/** Converts a picture of this space to sRGB; colours outside sRGB are clipped. */
 export function convertToSrgb(picture: Raster, space: ColourSpace): Raster {
   return convert(picture, space.toLight, space.toSrgb, linearToSrgb);
 }
 
-/** The values of a picture that was in sRGB, in this space. */
 export function convertFromSrgb(picture: Raster, space: ColourSpace): Raster {
   return convert(picture, srgbToLinear, invert(space.toSrgb), space.fromLight);
 }

@@ -22,11 +22,11 @@ const PhotoLine = z.object({
   key: z.string(),
   gate: GateLine,
   /**
-   * Errors of the copies of the self-test, null for one that did not recover; null when the gate
-   * refused the picture before.
+   * Errors of each copy in the self-test; null for a copy that did not recover. Null for a picture
+   * that the gate refused.
    */
   selfTest: z.array(z.number().nullable()).nullable(),
-  /** `errors` is null when the copy did not recover, or gave another secret. */
+  /** `errors` is null if the copy did not recover or gave another secret. */
   tries: z.array(
     z.object({ change: z.string(), errors: z.number().nullable(), score: z.number(), outcome: z.string() }),
   ),
@@ -46,8 +46,8 @@ export type SearchLine = z.infer<typeof SearchLine>;
 const Line = z.discriminatedUnion("kind", [PhotoLine, SearchLine]);
 
 /**
- * What is done already, line by line, in a file beside the report: a study that was ended goes on
- * where it stood.
+ * Finished work, one JSON line per item, in a file next to the report. An interrupted study
+ * continues from this file.
  */
 export class Journal {
   readonly #file: string;
@@ -76,7 +76,7 @@ export class Journal {
     appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 
-  /** The report is written: nothing is left to go on with. */
+  /** Deletes the file; called when the report is written. */
   remove(): void {
     rmSync(this.#file, { force: true });
   }
@@ -87,14 +87,14 @@ export class Journal {
   }
 }
 
-/** Names a picture under the present engine and list of changes: other sources, other results. */
+/** Key of a picture together with the current sources, because results depend on both. */
 export function computePictureKey(file: Uint8Array, sources: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const part of [...sources, file]) hash.update(createHash("sha256").update(part).digest());
   return hash.digest("base64url").slice(0, 22);
 }
 
-/** Null for a line that was cut when the study was ended; its work is done again. */
+/** Null for a line that an interruption cut; the study repeats its work. */
 function parseLine(text: string): PhotoLine | SearchLine | null {
   try {
     return Line.parse(JSON.parse(text));

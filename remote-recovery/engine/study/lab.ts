@@ -11,14 +11,18 @@ import {
   type EngineWasm,
   type SearchWindow,
 } from "../src/engine-wasm.ts";
-import { evaluateGate, applySelfTest } from "../src/gate.ts";
+import { applyDrawn, applySelfTest, evaluateGate } from "../src/gate.ts";
+import { looksDrawn } from "../src/drawn.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
-import { toPictureRows, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/picture-rows.ts";
 import { minBeaconScore, decodeCandidates } from "../src/candidates.ts";
 import { findSketch, refineCandidates } from "../src/search.ts";
 import { testChangedCopies } from "../src/self-test/self-test.ts";
 
-/** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
+/**
+ * Windows in which bit distances are measured: the enrolment window, the whole picture, and two
+ * crops.
+ */
 export const comparedWindows: readonly SearchWindow[] = [
   enrolmentWindow,
   [0, 1, 0, 1],
@@ -26,7 +30,7 @@ export const comparedWindows: readonly SearchWindow[] = [
   [0.1, 0.96, 0.04, 0.9],
 ];
 
-/** A picture of the study. Its secret bits are kept: this is a laboratory. */
+/** A picture of the study, with the secret bits. The product never keeps these. */
 interface EnrolledPicture {
   readonly gate: GateReport;
   readonly sketch: Sketch;
@@ -53,11 +57,12 @@ export class Lab {
     const swapsSides = picture.orientation >= 5;
     wasm.analyseWindow(...enrolmentWindow);
     wasm.measureGate();
-    const gate = evaluateGate(
+    const measuredGate = evaluateGate(
       swapsSides ? picture.height : picture.width,
       swapsSides ? picture.width : picture.height,
       readMeasures(wasm),
     );
+    const gate = looksDrawn(picture) ? applyDrawn(measuredGate) : measuredGate;
     wasm.enrol();
     return {
       gate,
@@ -68,37 +73,37 @@ export class Lab {
   }
 
   /**
-   * The self-test of a picture that the gate lets pass: errors of its copies, and the final word.
+   * Runs the self-test, unless the gate refuses the picture. Returns the final verdict and the
+   * errors of each copy.
    */
   async runSelfTest(
     picture: Raster,
     { gate, sketch, imageSecretBytes }: EnrolledPicture,
   ): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
-    const { failed, rows } = await testChangedCopies(this.#wasm, picture, sketch, imageSecretBytes, noPause);
-    return { gate: applySelfTest(gate, failed), selfTest: rows.map(({ errors }) => errors) };
+    const { failedCopies, results } = await testChangedCopies(this.#wasm, picture, sketch, imageSecretBytes, noPause);
+    return { gate: applySelfTest(gate, failedCopies), selfTest: results.map(({ errors }) => errors) };
   }
 
-  /** Blind recovery, as the product does it but without trying the same framing first. */
+  /** Recovers like the product, but without first trying the framing of enrolment. */
   async recover(
     copy: Raster,
     { sketch, imageSecretBytes }: EnrolledPicture,
     hint?: SearchHint,
   ): Promise<{ errors: number | null; score: number; outcome: RecoverResult["outcome"] }> {
     this.loadPicture(copy);
-    const result = await findSketch(this.#wasm, [sketch], noPause, { tryDirect: false, hint });
+    const result = await findSketch(this.#wasm, [sketch], noPause, { tryEnrolmentFraming: false, hint });
     const matches = result.outcome === "recovered" && Buffer.compare(result.imageSecretBytes, imageSecretBytes) === 0;
     return { errors: matches ? result.errors : null, score: result.score, outcome: result.outcome };
   }
 
-  /** Puts a picture into the engine, as a stranger. */
   loadPicture(picture: Raster): void {
-    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine refused the picture");
+    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine rejects the picture");
   }
 
   /**
-   * Bit distances of the picture shown, in a window, from the bits of others, in eight
-   * orientations.
+   * Bit distances between the loaded picture, in one window and eight orientations, and other
+   * pictures.
    */
   *measureDistances(
     window: SearchWindow,
@@ -110,11 +115,10 @@ export class Lab {
       writeSketch(wasm, 0, sketch);
       new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
       for (let pattern = 0; pattern < 8; pattern++)
-        yield wasm.distance(0, pattern >> 2, pattern & 1, (pattern >> 1) & 1);
+        yield wasm.countDifferingBits(0, pattern >> 2, pattern & 1, (pattern >> 1) & 1);
     }
   }
 
-  /** A full search of the picture shown for another one's sketch. */
   async searchOtherPicture({
     sketch,
     bits,
@@ -129,7 +133,7 @@ export class Lab {
     for (const { window, transposed } of candidates) {
       wasm.analyseWindow(...window);
       for (let pattern = 0; pattern < 4; pattern++)
-        nearest = Math.min(nearest, wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
+        nearest = Math.min(nearest, wasm.countDifferingBits(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     }
     return { score: result.score, nearest, accepted: result.outcome === "recovered" || result.score >= minBeaconScore };
   }

@@ -1,14 +1,14 @@
 import { GateReason } from "../src/engine.ts";
 import type { Change } from "./changes.ts";
-import { lowerBound } from "./bounds.ts";
+import { computeLowerBound } from "./bounds.ts";
 import type { PhotoLine, SearchLine } from "./journal.ts";
 
 export interface Study {
   readonly pictures: readonly (PhotoLine & { readonly file: string })[];
   readonly skipped: readonly string[];
   readonly changes: readonly Change[];
-  readonly comparisons: number;
-  readonly nearest: number;
+  readonly comparisonCount: number;
+  readonly nearestDistance: number;
   readonly searches: readonly SearchLine[];
   readonly workingSide: number;
 }
@@ -22,84 +22,99 @@ interface ChangeRow {
 }
 
 const formatPercent = (fraction: number) => `${(100 * fraction).toFixed(1)} %`;
-const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
-const quantile = (list: readonly number[], fraction: number) =>
-  sorted(list)[Math.round(fraction * (list.length - 1))] ?? NaN;
-const maximum = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
+const sortNumbers = (list: readonly number[]) => list.toSorted((a, b) => a - b);
+const computeQuantile = (list: readonly number[], fraction: number) =>
+  sortNumbers(list)[Math.round(fraction * (list.length - 1))] ?? NaN;
+const formatMaximum = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
 const formatScore = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3));
 
-/** The study as Markdown, and its plot. */
 export function renderReport(study: Study, plotFile: string): { markdown: string; svg: string } {
   const { pictures, searches } = study;
   const marginalPictures = pictures.filter(({ gate }) => failsAtEdge(gate));
   const rows = study.changes.map((change) =>
-    changeRow(
+    createChangeRow(
       change,
       pictures.filter(({ gate }) => !failsAtEdge(gate)),
     ),
   );
   const countVerdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
-  const bySelfTest = pictures.filter(
+  const selfTestRefusalCount = pictures.filter(
     ({ gate: { redReasons } }) => redReasons.length > 0 && redReasons.every((reason) => reason === GateReason.selfTest),
   ).length;
-  const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
+  const genuineScores = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
   const promisedRows = rows.filter(({ promised }) => promised);
-  const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
+  const tryCount = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
   const failures = promisedRows.flatMap(({ name, failures: list }) => list.map((failure) => `${name}: ${failure}`));
   const otherScores = searches.map(({ score: value }) => value);
-  const tableRow = ({ name, errors, failures: failed, scores }: ChangeRow) => {
+  const renderRow = ({ name, errors, failures: failed, scores }: ChangeRow) => {
     const n = errors.length + failed.length;
-    return `| ${name} | ${String(errors.length)}/${String(n)} | ${formatPercent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(quantile(errors, 0.5))} | ${maximum(errors)} | ${formatScore(Math.min(...scores))} |`;
+    return `| ${name} | ${String(errors.length)}/${String(n)} | ${formatPercent(computeLowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(computeQuantile(errors, 0.5))} | ${formatMaximum(errors)} | ${formatScore(Math.min(...scores))} |`;
   };
   const markdown = `# Study of the image engine
 
-Made by \`pnpm study:engine -- <folder>\`, which anybody can run over their own photographs. Blind recovery throughout: crop, turn and mirror
-are not known, and the same framing is not tried first. Every change starts from a copy of at most ${String(study.workingSide)} pixels on its long side, enrolment
-from the file itself. Codecs: mozjpeg (baseline, 4:2:0), libwebp, libavif.
+Made by \`pnpm study:engine -- <folder>\`, which runs over any folder of photographs. Recovery is blind: it does not know crop, rotation or mirroring, and does not try
+the original framing first. Each change is applied to a copy of at most ${String(study.workingSide)} pixels on its long side; enrolment uses the file itself.
+Copies with a promised change must open; changes with the mark "not promised" need not.
+Codecs: mozjpeg (baseline, 4:2:0), libwebp, libavif.
 
-${String(pictures.length)} pictures: ${String(countVerdicts("green"))} green, ${String(countVerdicts("amber"))} amber, ${String(marginalPictures.length)} of them with a copy at the edge of the promise that failed, ${String(countVerdicts("red"))} red, ${String(bySelfTest)} of them by the self-test alone${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
+| gate | pictures |
+| --- | --- |
+| green (good) | ${String(countVerdicts("green"))} |
+| amber (marginal) | ${String(countVerdicts("amber"))}; ${String(marginalPictures.length)} of them failed the self-test only on a copy at the promised limit |
+| red (refused) | ${String(countVerdicts("red"))}; ${String(selfTestRefusalCount)} of them only by the self-test |
+| all | ${String(pictures.length)}${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} more could not be read`} |
+
+Only copies of green and amber pictures were tested; red pictures cannot be enrolled. The self-test includes two copies at the promised
+limit: 20 % brighter (copy_bright), and a short side of 200 pixels (copy_small).
+
+Beacon score: how well the choice bits of a sketch fit a picture, from −1 to 1. Errors: wrong bits of 2047; the code corrects 68.
 
 ![Beacon scores and errors](${plotFile})
 
 ## Does a copy recover?
 
-${String(tries - failures.length)} of ${String(tries)} promised changes. The bound is the lower end of the exact one-sided 95 % interval.
+${String(tryCount - failures.length)} of ${String(tryCount)} promised changes recovered. The bound is the lower end of the exact one-sided 95 % interval.
+This section leaves out pictures that failed the self-test only at the promised limit; the next section covers them.
 
-| change | recovered | bound | errors, median | errors, most (of 68) | least score |
+| change | recovered | bound | bit errors, median | bit errors, maximum | lowest beacon score |
 | --- | --- | --- | --- | --- | --- |
-${rows.map(tableRow).join("\n")}
-
-Of green pictures and of those that are amber by what was measured.
+${rows.map(renderRow).join("\n")}
 
 ${failures.length === 0 ? "No failure in a promised row." : `Failures in promised rows:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}`}
 
-## What of pictures that fail at the edge of the promise alone?
+## Pictures that failed the self-test only at the promised limit
 
-They need a passphrase, and the person is told which copies do not open ([0078](decisions/0078-amber-at-the-edge-of-the-promise.md)). These are the promised changes once more.
+These pictures need a passphrase, and the person is told which copies do not open ([0012](decisions/0012-the-engine-reads-pixels-as-stored.md)). The table counts promised changes only.
 
-${edgeTable(marginalPictures, new Set(promisedRows.map(({ name }) => name)))}
+${renderEdgeTable(marginalPictures, new Set(promisedRows.map(({ name }) => name)))}
 
-## Does another picture open it?
+## Does a different picture open a secret?
 
-- ${study.comparisons.toLocaleString("en")} comparisons by bit distance (pairs × 8 orientations × 4 windows): never nearer than ${String(study.nearest)} of 2047 bits.
-- ${String(searches.length)} full searches of random pairs: ${String(searches.filter(({ accepted }) => accepted).length)} accepted, never nearer than ${String(Math.min(...searches.map(({ nearest }) => nearest)))} bits.
+- ${study.comparisonCount.toLocaleString("en")} comparisons by Hamming distance: ordered pairs of pictures × 8 orientations × 4 crop windows. The smallest distance is ${String(study.nearestDistance)} of 2047 bits.
+- ${String(searches.length)} full searches of random pairs; ${String(searches.filter(({ accepted }) => accepted).length)} accepted. The smallest distance is ${String(Math.min(...searches.map(({ nearest }) => nearest)))} bits.
 
-| beacon score | least | 1 % | median | 99 % | most |
+| beacon score | lowest | 1 % | median | 99 % | highest |
 | --- | --- | --- | --- | --- | --- |
-| promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(quantile(genuine, fraction))).join(" | ")} |
-| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(quantile(otherScores, fraction))).join(" | ")} |
+| promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(computeQuantile(genuineScores, fraction))).join(" | ")} |
+| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(computeQuantile(otherScores, fraction))).join(" | ")} |
 
-The floor is 0.20. The highest score of another picture is ${formatScore(0.2 - quantile(otherScores, 1))} below it, the least of a promised copy ${formatScore(quantile(genuine, 0) - 0.2)} above it. A score
-over the floor opens nothing by itself: it only has the secret bits compared, and there another picture would have to come within 68 of 2047;
-the nearest that was seen is in the list above.
+A score of at least 0.20 leads to a comparison of the secret bits. The highest score of another picture is ${formatScore(0.2 - computeQuantile(otherScores, 1))} below this floor, and the lowest score of a promised copy is ${formatScore(computeQuantile(genuineScores, 0) - 0.2)} above it.
+To open a secret, another picture would also have to match all but 68 of the 2047 secret bits. The list above has the smallest distance found.
 
 ## What the gate says
 
-| picture | pixels | gate | coverage | spread | median | tenth | estimate | errors in the self-test |
+- coverage: share of the picture's 256 parts that have texture
+- spread: how evenly the texture fills these parts, 0 to 256
+- median, 10th percentile: contrast that the bits rest on, in grey levels (reasons \`median\`, \`tenth\`)
+- entropy: estimate per bit, for an attacker who knows pictures in general (reason \`estimate\`)
+- self-test errors: bit errors of the copies messenger, quarter, gamma, cropped, bright and small; then of the copy on black (transparent
+  pictures only), and of the copy of 350 pixels (only if the small copy failed). \`failed\`: not recovered. Empty: not tested.
+
+| picture | pixels | gate | coverage | spread | median | 10th percentile | entropy | self-test errors |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-${pictures.map(({ file, gate: { verdict, reasons, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${describeVerdict(verdict, verdict === "red" ? redReasons : reasons.filter((reason) => edgeReasons.includes(reason)))} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
+${pictures.map(({ file, gate: { verdict, reasons, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${describeVerdict(verdict, verdict === "red" ? redReasons : reasons.filter((reason) => reason === GateReason.drawn || edgeReasons.includes(reason)))} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "failed").join(", ") ?? ""} |`).join("\n")}
 `;
-  return { markdown, svg: renderPlot(rows, otherScores, genuine) };
+  return { markdown, svg: renderPlot(rows, otherScores, genuineScores) };
 }
 
 const edgeReasons: readonly string[] = [GateReason.copyBright, GateReason.copySmall];
@@ -112,27 +127,26 @@ function describeVerdict(verdict: string, reasons: readonly string[]): string {
   return reasons.length === 0 ? verdict : `${verdict}: ${reasons.join(", ")}`;
 }
 
-/** A row for each picture, with what did not recover, and one for all of them. */
-function edgeTable(pictures: Study["pictures"], promised: ReadonlySet<string>): string {
+/** One row per picture, with the changes that did not recover, and a row of totals. */
+function renderEdgeTable(pictures: Study["pictures"], promised: ReadonlySet<string>): string {
   if (pictures.length === 0) return "None in this folder.";
   const rows = pictures.map(({ file, gate, tries }) => ({
     file,
     failingReasons: gate.reasons.filter((reason) => edgeReasons.includes(reason)),
     tries: tries.filter(({ change }) => promised.has(change)),
   }));
-  const all = { file: "all of them", failingReasons: [], tries: rows.flatMap(({ tries }) => tries) };
-  const tableRow = ({ file, failingReasons, tries }: (typeof rows)[number]) => {
+  const all = { file: "total", failingReasons: [], tries: rows.flatMap(({ tries }) => tries) };
+  const renderRow = ({ file, failingReasons, tries }: (typeof rows)[number]) => {
     const errors = tries.flatMap(({ errors: count }) => count ?? []);
     const failed = [...new Set(tries.filter(({ errors: count }) => count === null).map(({ change }) => change))];
-    return `| ${file} | ${failingReasons.join(", ")} | ${String(errors.length)}/${String(tries.length)} | ${maximum(errors)} | ${failed.join("; ")} |`;
+    return `| ${file} | ${failingReasons.join(", ")} | ${String(errors.length)}/${String(tries.length)} | ${formatMaximum(errors)} | ${failed.join("; ")} |`;
   };
-  return `| picture | what fails | recovered | errors, most (of 68) | not recovered |
+  return `| picture | failed copies | recovered | bit errors, maximum | not recovered |
 | --- | --- | --- | --- | --- |
-${[...rows, all].map(tableRow).join("\n")}`;
+${[...rows, all].map(renderRow).join("\n")}`;
 }
 
-/** All tries of one change. */
-function changeRow({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
+function createChangeRow({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
   const tries = pictures.flatMap(({ file, tries: list }) =>
     list.filter(({ change }) => change === name).map((attempt) => ({ file, ...attempt })),
   );
@@ -147,8 +161,12 @@ function changeRow({ name, promised }: Change, pictures: Study["pictures"]): Cha
   };
 }
 
-/** Two pictures: histograms of beacon scores, and the errors of every recovery by change. */
-function renderPlot(rows: readonly ChangeRow[], otherScores: readonly number[], genuine: readonly number[]): string {
+/** Renders two plots: histograms of beacon scores, and the errors of all recoveries by change. */
+function renderPlot(
+  rows: readonly ChangeRow[],
+  otherScores: readonly number[],
+  genuineScores: readonly number[],
+): string {
   const width = 900;
   const left = 300;
   const histogramHeight = 150;
@@ -201,11 +219,11 @@ function renderPlot(rows: readonly ChangeRow[], otherScores: readonly number[], 
 <text x="${String(left - 10)}" y="76" text-anchor="end" fill="#2563eb">promised copies</text>
 <text x="${String(left - 10)}" y="92" text-anchor="end" fill="#b45309">other pictures</text>
 ${renderBins(otherScores, "#b45309")}
-${renderBins(genuine, "#2563eb")}
+${renderBins(genuineScores, "#2563eb")}
 <line x1="${xOfScore(0.2).toFixed(1)}" x2="${xOfScore(0.2).toFixed(1)}" y1="10" y2="${String(histogramHeight)}" stroke="#000" stroke-dasharray="4 3"/>
 <text x="${(xOfScore(0.2) + 4).toFixed(1)}" y="20">floor 0.20</text>
 ${ticks}
-<text x="${String(left - 10)}" y="${String(top - 24)}" text-anchor="end">errors of each recovery:</text>
+<text x="${String(left - 10)}" y="${String(top - 24)}" text-anchor="end">bit errors of each recovery:</text>
 ${lines}
 <line x1="${xOfErrors(68).toFixed(1)}" x2="${xOfErrors(68).toFixed(1)}" y1="${String(top - 16)}" y2="${String(bottom)}" stroke="#000" stroke-dasharray="4 3"/>
 ${errorTicks}

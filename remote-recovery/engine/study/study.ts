@@ -1,17 +1,16 @@
 /**
- * The robustness and false-accept tables of the design, made anew from any folder of photographs:
+ * `pnpm study:engine -- FOLDER [REPORT.md]`: measures robustness and false accepts on a folder of
+ * photographs.
  *
- *   pnpm study:engine -- FOLDER [REPORT.md]
- *
- * Writes the report and, beside it, a plot (SVG). Reads JPEG, PNG, WebP, AVIF and HEIC; skips what
- * it cannot read. Takes about fifteen seconds for each photograph that the gate accepts. Ended
- * early, it goes on where it stood (REPORT.jsonl).
+ * Writes the report and, next to it, a plot (SVG). Reads JPEG, PNG, WebP, AVIF and HEIC; skips
+ * files that it cannot read. Takes about fifteen seconds per photograph that the gate accepts.
+ * Continues an interrupted study from REPORT.jsonl.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Sketch } from "../src/engine.ts";
-import type { Raster } from "../src/rows.ts";
+import type { Raster } from "../src/picture-rows.ts";
 import { buildEngine } from "../build.ts";
 import { changes, scaleToLongSide, minPromisedSide } from "./changes.ts";
 import { loadCodecs } from "./codecs.ts";
@@ -24,10 +23,7 @@ if (folder === undefined) {
   console.error("usage: pnpm study:engine -- FOLDER [REPORT.md]");
   process.exit(2);
 }
-/**
- * Changes start from a copy of at most this many pixels on its long side: full-size encoders would
- * take hours.
- */
+/** Long side in pixels of the picture that is changed. Encoding at full size would take hours. */
 const maxWorkingSide = 1400;
 const targetSearchCount = 500;
 
@@ -41,9 +37,13 @@ interface StudiedPicture {
 const codecs = await loadCodecs();
 const lab = await Lab.create();
 const journal = new Journal(output.replace(/\.md$/, ".jsonl"));
-const gateSources = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map(
-  (path) => fileURLToPath(new URL(path, import.meta.url)),
-);
+const gateSources = [
+  "changes.ts",
+  "../src/gate.ts",
+  "../src/drawn.ts",
+  "../src/self-test/copies.ts",
+  "../src/self-test/self-test.ts",
+].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 const sources = [join(await buildEngine(), "sources.sha256"), ...gateSources].map((path) => readFileSync(path));
 
 const startedAt = Date.now();
@@ -68,7 +68,6 @@ for (const [index, file] of files.entries()) {
   log(`${String(index + 1)} of ${String(files.length)}, ${file}: ${photoLine.gate.verdict}`);
 }
 
-/** One photograph: its gate, its self-test, and every change. */
 async function studyPicture(key: string, picture: Raster, enrolled: ReturnType<Lab["enrol"]>): Promise<PhotoLine> {
   const { gate, selfTest } = await lab.runSelfTest(picture, enrolled);
   const tries: PhotoLine["tries"] = [];
@@ -92,18 +91,18 @@ async function studyPicture(key: string, picture: Raster, enrolled: ReturnType<L
   return line;
 }
 
-// Each picture as a stranger: bit distances to all others, in eight orientations and four windows,
-// and full searches for some.
+// Compares each picture with all others by bit distance, in eight orientations and four windows,
+// and searches it for some of the others.
 const searches: SearchLine[] = [];
 let comparisons = 0;
 let nearest = 2047;
-for (const [index, subject] of studiedPictures.entries()) {
-  const picture = await codecs.decode(readFileSync(join(folder, subject.file)));
+for (const [index, shownPicture] of studiedPictures.entries()) {
+  const picture = await codecs.decode(readFileSync(join(folder, shownPicture.file)));
   lab.loadPicture(picture);
   for (const window of comparedWindows) {
     for (const distance of lab.measureDistances(
       window,
-      studiedPictures.filter((other) => other !== subject),
+      studiedPictures.filter((other) => other !== shownPicture),
     )) {
       comparisons++;
       nearest = Math.min(nearest, distance);
@@ -112,17 +111,17 @@ for (const [index, subject] of studiedPictures.entries()) {
   for (const otherIndex of drawPairs(studiedPictures.length)[index] ?? []) {
     const other = studiedPictures[otherIndex];
     if (other === undefined) continue;
-    const recorded = journal.getSearch(subject.line.key, other.line.key);
-    const searchLine: SearchLine = recorded ?? {
+    const recordedLine = journal.getSearch(shownPicture.line.key, other.line.key);
+    const searchLine: SearchLine = recordedLine ?? {
       kind: "search",
-      shown: subject.line.key,
+      shown: shownPicture.line.key,
       sought: other.line.key,
       ...(await lab.searchOtherPicture(other)),
     };
-    if (recorded === undefined) journal.add(searchLine);
+    if (recordedLine === undefined) journal.add(searchLine);
     searches.push(searchLine);
   }
-  log(`stranger ${String(index + 1)} of ${String(studiedPictures.length)}`);
+  log(`compared ${String(index + 1)} of ${String(studiedPictures.length)}`);
 }
 
 const { markdown, svg } = renderReport(
@@ -130,8 +129,8 @@ const { markdown, svg } = renderReport(
     pictures: studiedPictures.map(({ file, line }) => ({ file, ...line })),
     skipped,
     changes,
-    comparisons,
-    nearest,
+    comparisonCount: comparisons,
+    nearestDistance: nearest,
     searches,
     workingSide: maxWorkingSide,
   },
@@ -142,7 +141,7 @@ writeFileSync(output.replace(/\.md$/, ".svg"), svg);
 journal.remove();
 
 /**
- * For each picture the numbers of those that are sought in it: different pairs, drawn by a fixed
+ * For each picture, the indices of the pictures to search for in it: distinct pairs from a seeded
  * generator.
  */
 function drawPairs(count: number): readonly (readonly number[])[] {
@@ -154,12 +153,12 @@ function drawPairs(count: number): readonly (readonly number[])[] {
   const drawnPairs = Array.from({ length: count }, () => new Set<number>());
   const targetCount = Math.min(targetSearchCount, count * (count - 1));
   for (let drawnCount = 0; drawnCount < targetCount;) {
-    const subject = randomBelow(count);
-    const otherIndex = (subject + 1 + randomBelow(count - 1)) % count;
-    const list = drawnPairs[subject];
-    if (list === undefined || list.has(otherIndex)) continue;
-    list.add(otherIndex);
+    const shownIndex = randomBelow(count);
+    const otherIndex = (shownIndex + 1 + randomBelow(count - 1)) % count;
+    const soughtIndices = drawnPairs[shownIndex];
+    if (soughtIndices === undefined || soughtIndices.has(otherIndex)) continue;
+    soughtIndices.add(otherIndex);
     drawnCount++;
   }
-  return drawnPairs.map((list) => [...list].sort((a, b) => a - b));
+  return drawnPairs.map((soughtIndices) => [...soughtIndices].sort((a, b) => a - b));
 }

@@ -1,6 +1,6 @@
 /**
- * Writes assembly/tables.ts: the constants of profile RIE-1, computed here from their definitions
- * with integers only and checked against the hashes that the profile fixes. Run it with `node
+ * Writes assembly/tables.ts: the constants of profile RIE-1. Computes them from their definitions
+ * with integers, and checks them against the hashes that the profile fixes. Run `node
  * remote-recovery/engine/tables/generate.ts`.
  */
 import { createHash } from "node:crypto";
@@ -18,10 +18,10 @@ const expectedHashes = {
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 function verifyTable(name: keyof typeof expectedHashes, bytes: Uint8Array): void {
-  if (sha256(bytes) !== expectedHashes[name]) throw new Error(`the ${name} table is not that of RIE-1`);
+  if (sha256(bytes) !== expectedHashes[name])
+    throw new Error(`the computed ${name} table does not have the hash that RIE-1 fixes`);
 }
 
-/** One float64 per number, little-endian. */
 function toFloat64Bytes(values: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * 8));
   values.forEach((value, index) => {
@@ -31,8 +31,8 @@ function toFloat64Bytes(values: readonly number[]): Uint8Array {
 }
 
 /**
- * cos(πj / half) for j = 0 … half/2, each the nearest float64: a Taylor series in fixed point with
- * 256 fractional bits.
+ * cos(πj / halfPeriod) for j = 0 … halfPeriod / 2, each as the nearest float64. Uses a Taylor
+ * series in fixed point with 256 fractional bits.
  */
 export function computeCosines(halfPeriod: number): number[] {
   const fractionBits = 256n;
@@ -48,11 +48,11 @@ export function computeCosines(halfPeriod: number): number[] {
       term = -((term * squaredAngle) >> fractionBits) / (k * (k - 1n));
       sum += term;
     }
-    return Number(sum) / 2 ** 256; // Number() rounds to the nearest; the division is exact
+    return Number(sum) / 2 ** 256; // Number() rounds to the nearest float64; the division is exact
   });
 }
 
-/** π in fixed point: 16·atan(1/5) − 4·atan(1/239), with guard bits. */
+/** π in fixed point with guard bits: 16·atan(1/5) − 4·atan(1/239). */
 function machinPi(fractionBits: bigint): bigint {
   const guardBits = 32n;
   const arctangentOfInverse = (x: bigint) => {
@@ -68,8 +68,8 @@ function machinPi(fractionBits: bigint): bigint {
 }
 
 /**
- * Orthonormal DCT-II, row by row, from the cosines by symmetry: what assembly/expand-tables.ts
- * does, for the hash.
+ * Orthonormal DCT-II, row by row, computed from the cosines like in assembly/expand-tables.ts.
+ * Needed only for the table's hash.
  */
 export function computeDctTable(rows: number, n: number): number[] {
   const halfPeriod = 2 * n;
@@ -90,7 +90,9 @@ export function computeDctTable(rows: number, n: number): number[] {
   return out;
 }
 
-/** v, u of member 0, v, u of member 1, bucket after bucket: 8188 numbers below 80. */
+/**
+ * Positions of all buckets: v and u of member 0, then v and u of member 1. 8188 numbers below 80.
+ */
 export function computeBucketTable(): number[] {
   const positions: { r2: number; v: number; u: number }[] = [];
   for (let v = 2; v < 80; v++)
@@ -123,8 +125,8 @@ export function computeAlphaPowers(): number[] {
 }
 
 /**
- * g(x), the product of the minimal polynomials of α^1 … α^136: bit i is the coefficient of x^i,
- * degree 682.
+ * g(x), the product of the minimal polynomials of α^1 … α^136. Bit i is the coefficient of x^i; the
+ * degree is 682.
  */
 export function computeGeneratorPolynomial(): bigint {
   const exp = computeAlphaPowers();
@@ -154,13 +156,12 @@ export function computeGeneratorPolynomial(): bigint {
 
 function elementAt<T>(list: readonly T[], index: number): T {
   const value = list[index];
-  if (value === undefined) throw new Error("index outside the table");
+  if (value === undefined) throw new Error("the index is outside the table");
   return value;
 }
 
 /**
- * The text of assembly/tables.ts. Throws when a table does not have the hash that the profile
- * fixes.
+ * Source of assembly/tables.ts. Throws if a table does not have the hash that the profile fixes.
  */
 export function generateTablesSource(): string {
   const buckets = computeBucketTable();
@@ -173,7 +174,7 @@ export function generateTablesSource(): string {
   verifyTable("powers", new Uint8Array(Uint16Array.from(alphaPowers).buffer));
   verifyTable("generator", generatorBytes);
 
-  /** As the formatter would lay it out, so that it finds nothing to change. */
+  /** Formats a table like the formatter. */
   const formatTable = (values: readonly string[]) => {
     let lines = "";
     let line = "   ";
@@ -206,10 +207,10 @@ export const COSINES: usize = memory.data<u64>${formatTable(float64Literals(comp
 export const COARSE_COSINES: usize = memory.data<u64>${formatTable(float64Literals(computeCosines(96)))};
 
 /** v, u of member 0, v, u of member 1, for each of 2047 buckets. */
-export const BUCKETS: usize = memory.data<u8>${formatTable(toDecimals(buckets))};
+export const BUCKET_POSITIONS: usize = memory.data<u8>${formatTable(toDecimals(buckets))};
 
 /** α^i, i = 0 … 2046, in GF(2^11) modulo x^11 + x^2 + 1. */
-export const POWERS: usize = memory.data<u16>${formatTable(toDecimals(alphaPowers))};
+export const ALPHA_POWERS: usize = memory.data<u16>${formatTable(toDecimals(alphaPowers))};
 
 /** The generator of the code without its leading 1 (x^682): 682 bits in 88 bytes, lowest first. */
 export const GENERATOR: usize = memory.data<u8>${formatTable(toDecimals([...generatorBytes.slice(0, 85), (generatorBytes[85] ?? 0) & 3, 0, 0]))};

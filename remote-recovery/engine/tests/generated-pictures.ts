@@ -1,5 +1,5 @@
-/** The generated pictures of the vectors; nothing here asks for Node. */
-/** Pixels as RGBA, and how they are turned. */
+/** The generated pictures of the vectors. Runs in Node and in browsers. */
+/** RGBA pixels and their EXIF orientation. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -93,7 +93,7 @@ const generators: Readonly<Record<string, () => Pixels>> = {
   "block noise": createBlockNoise,
 };
 
-/** A generated picture of the vectors; null when the name is that of a photograph. */
+/** A generated picture of the vectors; null for the name of a photograph. */
 export function generatePicture(name: string): Pixels | null {
   const picture = cache.get(name) ?? generators[name]?.() ?? null;
   if (picture !== null) cache.set(name, picture);

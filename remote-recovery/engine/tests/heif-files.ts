@@ -1,32 +1,40 @@
-/**
- * AVIF and HEIC files put together for tests: grids of one picture, and files that lie about their
- * sizes.
- */
+/** Builds AVIF and HEIC files for tests: grids of one picture, and files that claim wrong sizes. */
 import { requireBox, readItems } from "../src/decoders/iso-boxes.ts";
+
+/** A copy of the file in which boxes of these types are free space, which readers skip. */
+export function hideBoxes(source: Uint8Array, types: readonly string[]): Buffer {
+  const out = Buffer.from(source);
+  for (const type of types)
+    for (let at = out.indexOf(type); at !== -1; at = out.indexOf(type, at + 4)) out.write("free", at, "latin1");
+  return out;
+}
 
 export interface GridOptions {
   readonly columns: number;
   readonly rows: number;
-  /** Of the whole picture; all tiles of it unless told. */
+  /** Size of the whole picture. Default: that of all tiles. */
   readonly width?: number;
   readonly height?: number;
-  /** What the property of the tiles says; the truth unless told. */
+  /** Size in the property of the tiles. Default: the true size. */
   readonly tile?: readonly [width: number, height: number];
-  /** What the grid itself says of its size; that of the whole picture unless told. */
+  /** Size in the grid's descriptor. Default: that of the whole picture. */
   readonly gridSize?: readonly [width: number, height: number];
-  /** Tiles that are listed; all unless told. */
-  readonly listedTiles?: number;
-  /** Each tile has a plane of alpha: its own picture, which says to be so large. */
+  /** Number of tiles that are listed. Default: all. */
+  readonly listedTileCount?: number;
+  /**
+   * Gives each tile an alpha plane that claims this size; the plane's content is the picture
+   * itself.
+   */
   readonly alpha?: readonly [width: number, height: number];
-  /** More properties of the whole picture: its turn and mirror. */
+  /** More properties of the whole picture: rotation and mirror. */
   readonly extraProperties?: readonly Buffer[];
 }
 
-/** The one frame of a file, and what describes it. */
+/** The only frame of a file, and its properties. */
 export interface FrameItem {
   readonly kind: "avif" | "heic";
   readonly content: Uint8Array;
-  /** Without its size and colour profiles. */
+  /** Properties of the frame without size and colour profiles. */
   readonly properties: readonly (readonly [type: string, body: Uint8Array])[];
   readonly width: number;
   readonly height: number;
@@ -41,22 +49,22 @@ export function readFrameItem(source: Uint8Array): FrameItem {
   const properties = allProperties
     .filter(({ type }) => type !== "colr" && type !== "ispe")
     .map(({ type, body }) => [type, toBytes(body)] as const);
-  return { kind, content: items.contentOf(1), properties, width: size.getUint32(4), height: size.getUint32(8) };
+  return { kind, content: items.readContent(1), properties, width: size.getUint32(4), height: size.getUint32(8) };
 }
 
 /**
- * A file whose picture is a grid, each tile of which is the whole picture of `source`, a file of
- * one frame.
+ * Makes a file whose picture is a grid. Each tile is the whole picture of `source`, a file of one
+ * frame.
  */
 export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions): Buffer {
   const { kind, content, properties, ...size } = source instanceof Uint8Array ? readFrameItem(source) : source;
   const { columns, rows, extraProperties = [], tile = [size.width, size.height] } = grid;
-  const { width = columns * tile[0], height = rows * tile[1], listedTiles = columns * rows } = grid;
+  const { width = columns * tile[0], height = rows * tile[1], listedTileCount = columns * rows } = grid;
   const [gridWidth, gridHeight] = grid.gridSize ?? [width, height];
 
-  const tiles = Array.from({ length: listedTiles }, (_, index) => index + 2);
-  const alpha = grid.alpha === undefined ? [] : tiles.map((id) => id + listedTiles);
-  const ids = [1, ...tiles, ...alpha];
+  const tileIds = Array.from({ length: listedTileCount }, (_, index) => index + 2);
+  const alphaIds = grid.alpha === undefined ? [] : tileIds.map((id) => id + listedTileCount);
+  const ids = [1, ...tileIds, ...alphaIds];
   const codedBoxes = properties.map(([type, body]) => encodeBox(type, body));
   const propertyBoxes = [
     encodeIspe(width, height),
@@ -76,7 +84,7 @@ export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions):
   const propertiesFor = (id: number) =>
     id === 1
       ? pictureProperties
-      : id <= listedTiles + 1
+      : id <= listedTileCount + 1
         ? [2, ...codedIndices]
         : [nextIndex, ...codedIndices, nextIndex + 1];
   const descriptor = Buffer.concat([
@@ -135,8 +143,10 @@ export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions):
       encodeFullBox(
         "iref",
         0,
-        encodeBox("dimg", encodeUint16(1), encodeUint16(listedTiles), ...tiles.map(encodeUint16)),
-        ...alpha.map((id) => encodeBox("auxl", encodeUint16(id), encodeUint16(1), encodeUint16(id - listedTiles))),
+        encodeBox("dimg", encodeUint16(1), encodeUint16(listedTileCount), ...tileIds.map(encodeUint16)),
+        ...alphaIds.map((id) =>
+          encodeBox("auxl", encodeUint16(id), encodeUint16(1), encodeUint16(id - listedTileCount)),
+        ),
       ),
       encodeBox(
         "iprp",
@@ -151,12 +161,12 @@ export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions):
       encodeBox("idat", descriptor),
     );
   const brand = kind === "avif" ? "avif" : "heic";
-  const type = encodeBox("ftyp", Buffer.from(`${brand}\0\0\0\0mif1${brand}`, "latin1"));
-  const dataOffset = type.length + makeMeta(0).length + 8;
-  return Buffer.concat([type, makeMeta(dataOffset), encodeBox("mdat", content)]);
+  const fileTypeBox = encodeBox("ftyp", Buffer.from(`${brand}\0\0\0\0mif1${brand}`, "latin1"));
+  const dataOffset = fileTypeBox.length + makeMeta(0).length + 8;
+  return Buffer.concat([fileTypeBox, makeMeta(dataOffset), encodeBox("mdat", content)]);
 }
 
-/** The file with another size in its first property `ispe`. */
+/** A copy of the file with another size in its first property `ispe`. */
 export function withClaimedSize(source: Uint8Array, width: number, height: number): Buffer {
   const out = Buffer.from(source);
   const offset = out.indexOf("ispe");

@@ -3,14 +3,14 @@ import { fileURLToPath } from "node:url";
 import { computeBucketTable, generateTablesSource } from "../tables/generate.ts";
 import { bucketVector } from "./vectors.ts";
 
-describe("tables", () => {
-  it("are what the generator writes, whose hashes the profile fixes", () => {
+describe("the tables", () => {
+  it("match the generator's output, whose hashes the profile fixes", () => {
     expect(readFileSync(fileURLToPath(new URL("../assembly/tables.ts", import.meta.url)), "utf8")).toBe(
       generateTablesSource(),
     );
   });
 
-  it("hold the published buckets", () => {
+  it("contain the published buckets", () => {
     expect(computeBucketTable()).toEqual(bucketVector);
   });
 });

@@ -1,4 +1,4 @@
-/** The vectors of ../vectors with types, and the pictures that they speak of. */
+/** The vectors of ../vectors with types, and their pictures. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createHash } from "node:crypto";
@@ -110,6 +110,8 @@ export const bucketVector = z
 export const readVectorFile = (name: string) => readFileSync(resolvePath(`../vectors/${name}`));
 /** rocket.jpg at half its size (or a corner of it), by Pillow and pillow-heif, in many kinds. */
 export const readSample = (name: string) => readFileSync(resolvePath(`./pictures/${name}`));
+/** Pictures of ./cases, made after public reports. */
+export const readCase = (name: string) => readFileSync(resolvePath(`./cases/${name}`));
 export const readPhoto = (name: string) => readFileSync(resolvePath(`../../../e2e/fixtures/photos/${name}`));
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
@@ -203,7 +205,7 @@ export function crc32(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-/** A TIFF structure with the orientation alone, in either byte order. */
+/** A TIFF structure with only the orientation, in either byte order. */
 export function makeExif(orientation: number, littleEndian = true): Uint8Array {
   const view = new DataView(new ArrayBuffer(26));
   view.setUint16(0, littleEndian ? 0x4949 : 0x4d4d);

@@ -4,42 +4,40 @@ import webpack, { type Compiler, type Configuration } from "webpack";
 import { buildEngine } from "../build.ts";
 
 export interface WorkersConfigOptions extends BuildArguments {
-  /** Folder from which the entries are found. */
   readonly context: string;
-  /** Names of the files, and the modules that they are made of. */
+  /** Module of each output file, by the file's name. */
   readonly entry: Readonly<Record<string, string>>;
-  /** Folder that they are written to. */
-  readonly path: string;
+  readonly outputPath: string;
 }
 
 /**
- * What runs in workers: one self-contained file each, without federation. The page fetches a
- * worker's file with its integrity and starts it from a blob address, where there is no base for
- * relative addresses: WASM is handed over compiled.
+ * Webpack configuration of workers: one self-contained file each, without federation. The page
+ * fetches a worker with integrity and starts it from a blob URL. A blob URL resolves no relative
+ * URLs, so the page passes compiled WASM.
  */
 export function createWorkersConfig({
   mode = "production",
   context,
   entry,
-  path,
+  outputPath,
 }: WorkersConfigOptions): Configuration {
   const base = baseConfig({ name: "workers", context, mode });
   return {
     ...base,
     target: "webworker",
-    // libheif's glue asks for these where it finds itself in Node, and not in a worker.
+    // Only Node needs these modules of libheif's glue code.
     resolve: { ...base.resolve, fallback: { fs: false, path: false, crypto: false } },
     entry: { ...entry },
     output: {
-      path,
+      path: outputPath,
       publicPath: "",
       filename: "[name].js",
       hashFunction: "sha256",
       uniqueName: "relicario_workers",
       clean: true,
     },
-    // Decoders name their WASM by `new URL(…, import.meta.url)`; nothing of that is fetched, so
-    // nothing is emitted.
+    // Decoders name their WASM with `new URL(…, import.meta.url)` but never fetch it, so emit
+    // nothing.
     module: { ...base.module, parser: { javascript: { ...strictExports.javascript, url: false, worker: false } } },
     plugins: [
       new EnginePlugin(),
@@ -49,7 +47,6 @@ export function createWorkersConfig({
   };
 }
 
-/** Compiles the engine first; its own build skips when its sources are unchanged. */
 class EnginePlugin {
   apply(compiler: Compiler): void {
     compiler.hooks.beforeRun.tapPromise(EnginePlugin.name, async () => {

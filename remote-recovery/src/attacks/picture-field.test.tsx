@@ -1,26 +1,20 @@
-import { screen } from "@testing-library/react";
+import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { PictureFieldProps, PortalForServices, OpenerHandle } from "@relicario/shared/contract";
-import { createFakeHttpClient, createFakeVault, createPictureFile, renderApp } from "@relicario/shared/testing";
+import type { OpenerHandle, PictureFieldProps } from "@relicario/shared/contract";
+import { createFakeVault, createPictureFile, renderApp } from "@relicario/shared/testing";
 
-import { PictureField } from "../picture/PictureField.tsx";
-import { examinerOf } from "../picture/examiner.ts";
-import remote from "../remote.tsx";
-import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
-
-const mockExamine = jest.fn();
-// The vault has tests of its own; here only what is handed on of it counts.
-jest.mock("@relicario/vault", () => ({
-  createVault: () => Promise.resolve({ vault: { lock: () => Promise.resolve() }, examine: mockExamine }),
-}));
+import { getVaultElement } from "../elements/vault-elements.tsx";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.tsx";
 
 beforeEach(() => {
   URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
   URL.revokeObjectURL = jest.fn();
 });
 
-/** Whether pictures or words can be reached from a value, by any name or symbol. */
+/**
+ * Whether a Blob or `secretText` is reachable from a value, through any property name or symbol.
+ */
 function canReach(value: unknown, secretText: string, visited = new Set<unknown>()): boolean {
   if (typeof value === "string") return value.includes(secretText);
   if (typeof value !== "object" || value === null || visited.has(value)) return false;
@@ -31,11 +25,11 @@ function canReach(value: unknown, secretText: string, visited = new Set<unknown>
   );
 }
 
-describe("a form that draws the picture field", () => {
+describe("a form of another remote with the picture field", () => {
   it.each([
-    ["choose", "Passphrase of this image"],
+    ["choose", "Passphrase of this picture"],
     ["show", "Passphrase, if the picture has one"],
-  ] as const)("is told nothing that leads to picture or passphrase (%s)", async (purpose, label) => {
+  ] as const)("receives no value that leads to the picture or the passphrase (%s)", async (purpose, label) => {
     const received: unknown[] = [];
     let lastHandle: OpenerHandle | null = null;
     const props: PictureFieldProps = {
@@ -50,32 +44,56 @@ describe("a form that draws the picture field", () => {
     const vault = createRecoveryFakeVault({
       images: [{ name: "Garden", picture: "garden", passphrase: "four words" }],
     });
-    await renderApp(<PictureField {...props} />, { vault });
+    await renderApp(<vault.PictureField {...props} />, { vault });
     await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("garden"), {
       applyAccept: false,
     });
     await userEvent.type(await screen.findByLabelText(label), "four words");
     expect(lastHandle).not.toBeNull();
     expect(received.filter((value) => canReach(value, "four words"))).toEqual([]);
-    // or the search would prove nothing
+    // proves that the search finds something
     expect(canReach({ of: { a: createPictureFile("garden") } }, "four words")).toBe(true);
+  });
+
+  it("learns neither how long a passphrase is, nor from releasing its handle", async () => {
+    const received: (OpenerHandle | null)[] = [];
+    const vault = createRecoveryFakeVault({
+      images: [{ name: "Garden", picture: "garden", passphrase: "four words" }],
+    });
+    await renderApp(
+      <vault.PictureField
+        purpose="show"
+        value={null}
+        onChange={(openerHandle) => {
+          received.push(openerHandle);
+        }}
+      />,
+      { vault },
+    );
+    await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("garden"), {
+      applyAccept: false,
+    });
+    const passphrase = await screen.findByLabelText("Passphrase, if the picture has one");
+    await userEvent.type(passphrase, "f");
+    const handle = received.at(-1) ?? null;
+    if (handle === null) throw new TypeError("no handle was given");
+    const told = received.length;
+    await userEvent.type(passphrase, "our words");
+    expect(received).toHaveLength(told);
+    expect(vault.getPresented(handle)).toMatchObject({ passphrase: "four words" });
+    act(() => {
+      vault.releaseOpener(handle);
+    });
+    expect(received.slice(told)).toEqual([null]);
+    expect(screen.queryByLabelText("Passphrase, if the picture has one")).toBeNull(); // the person sees it
   });
 });
 
-describe("a remote that wants to know whether a picture of its own is in use", () => {
-  const portal: PortalForServices = {
-    http: createFakeHttpClient(),
-    vendorId: "relicario",
-    account: { userId: "u", issuer: "i", subject: "s" },
-    signInAgain: () => Promise.resolve({ authTime: 0 }),
-    takeLinkSecret: () => Promise.resolve(null),
-  };
-
-  it("finds nobody who would judge it: the vault that others are given has no such member", async () => {
-    const vault = await remote.provides?.vault?.(portal);
-    if (vault === undefined) throw new Error("recovery provides no vault");
-    expect(Object.values(vault)).not.toContain(mockExamine);
-    expect(examinerOf(vault)).toBe(mockExamine);
-    expect(() => examinerOf(createFakeVault())).toThrow("vault_unavailable");
+describe("the vault given to other remotes", () => {
+  it("has no member that leads to an element", () => {
+    const vault = createRecoveryFakeVault();
+    const VaultElement = getVaultElement(vault);
+    expect(Object.values(vault)).not.toContain(VaultElement);
+    expect(getVaultElement(createFakeVault())).not.toBe(VaultElement);
   });
 });

@@ -6,8 +6,8 @@ import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, createPictureFile, renderApp, type FakeVault } from "@relicario/shared/testing";
 import { getPresentedPicture } from "@relicario/vault/presented-opener";
 
-import { examinerOf, registerExaminer } from "../picture/examiner.ts";
-import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
+import { registerVaultElement, getVaultElement } from "../elements/vault-elements.tsx";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.tsx";
 import BackupFlowPage from "./BackupFlowPage.tsx";
 
 const loadFlow = () => Promise.resolve({ default: BackupFlowPage });
@@ -29,22 +29,22 @@ async function renderFlow({
   path = "/welcome-backup",
   settings = {},
 }: { vault?: FakeVault; path?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
-  const app = await renderApp(<h1>Safeguard</h1>, { vault, path, route: "/safeguard", routes, ...settings });
+  const app = await renderApp(<h1>Safeguard</h1>, { vault, path, routePattern: "/safeguard", routes, ...settings });
   return { vault, ...app };
 }
 const clickButton = async (name: string | RegExp) => userEvent.click(await screen.findByRole("button", { name }));
 
-/** A vault that protects otherwise, and judges pictures as before. */
+/** Replaces `protect` and keeps the examiner. */
 function withProtect(vault: FakeVault, protect: FakeVault["protect"]): FakeVault {
-  const wrapped = { ...vault, protect };
-  registerExaminer(wrapped, examinerOf(vault));
-  return wrapped;
+  const wrappedVault = { ...vault, protect };
+  registerVaultElement(wrappedVault, getVaultElement(vault));
+  return wrappedVault;
 }
 async function choosePicture(text = "garden") {
   await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile(text, `${text}.jpg`), {
     applyAccept: false,
   });
-  await userEvent.click(await screen.findByRole("checkbox", { name: /Go without a passphrase/ }));
+  await userEvent.click(await screen.findByRole("checkbox", { name: /Continue without a passphrase/ }));
 }
 async function typeSecret() {
   await userEvent.type(await screen.findByLabelText("Your secret"), "abandon ability");
@@ -52,72 +52,80 @@ async function typeSecret() {
 }
 
 describe("the backup flow", () => {
-  it("goes from the welcome to Safeguard, one step a screen, each accessible and numbered", async () => {
-    const { vault, location } = await renderFlow();
+  it("goes from the welcome to Safeguard in numbered, accessible steps", async () => {
+    const { vault, getLocation } = await renderFlow();
     expect(screen.getByText("Step 1 of 6")).toBeVisible();
     await userEvent.click(screen.getByRole("link", { name: "Start" }));
     expect(await screen.findByText("Step 2 of 6")).toBeVisible();
     await choosePicture();
     await expectAccessible();
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     expect(await screen.findByText("Step 3 of 6")).toBeVisible();
-    expect(location()).toBe("/provide-secret");
+    expect(getLocation()).toBe("/provide-secret");
     await typeSecret();
-    await userEvent.click(screen.getByRole("checkbox", { name: /I have not protected anything/ }));
+    await userEvent.click(screen.getByRole("checkbox", { name: /I have never protected anything/ }));
     await expectAccessible();
     await clickButton("Protect");
     await waitFor(() => {
-      expect(location()).toMatch(/^\/safeguard\?secret=[0-9a-f-]{36}$/);
+      expect(getLocation()).toMatch(/^\/safeguard\?secret=[0-9a-f-]{36}$/);
     });
     const rows = await vault.list();
     expect(rows.map(({ label }) => label?.title)).toEqual(["Wallet"]);
-    expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Image 1"]);
+    expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Picture 1"]);
   });
 
-  it("says on each step what is missing, and goes no further", async () => {
-    const { location } = await renderFlow({ path: "/provide-image" });
-    await clickButton("Save a seed phrase or secret");
-    expect(location()).toBe("/provide-image");
-    expect(screen.getByText(/Choose a picture that is good/)).toBeVisible();
+  it("shows what is missing on each step, and does not continue", async () => {
+    const { getLocation } = await renderFlow({ path: "/provide-image" });
+    await clickButton("Continue");
+    expect(getLocation()).toBe("/provide-image");
+    expect(screen.getByText("Choose a picture that can be used.")).toBeVisible();
     await choosePicture();
-    await userEvent.clear(screen.getByLabelText("Name of the image"));
-    await clickButton("Save a seed phrase or secret");
-    expect(screen.getByText("Give the image a name.")).toBeVisible();
-    await userEvent.type(screen.getByLabelText("Name of the image"), "Garden");
-    await clickButton("Save a seed phrase or secret");
+    const withoutPassphrase = screen.getByRole("checkbox", { name: /Continue without a passphrase/ });
+    await userEvent.click(withoutPassphrase);
+    await clickButton("Continue");
+    expect(screen.getByText("Complete the passphrase above.")).toBeVisible();
+    await userEvent.click(withoutPassphrase);
+    await userEvent.clear(screen.getByLabelText("Name of the picture"));
+    await clickButton("Continue");
+    expect(screen.getByText("Give the picture a name.")).toBeVisible();
+    await userEvent.type(screen.getByLabelText("Name of the picture"), "Garden");
+    await clickButton("Continue");
     await clickButton("Protect");
-    expect(location()).toBe("/provide-secret");
+    expect(getLocation()).toBe("/provide-secret");
     for (const text of [
       "Type what you want to protect.",
       "Give it a title.",
-      "Only you can know this. Tick it if it is true.",
+      "Only you know this. Tick the box if it is true.",
     ])
       expect(screen.getByText(text)).toBeVisible();
     await expectAccessible();
   });
 
-  it("keeps what was chosen and typed on the way back and forth", async () => {
-    const { goBack, location } = await renderFlow({ path: "/provide-image" });
+  it("keeps the draft when going back and forth", async () => {
+    const { goBack, getLocation } = await renderFlow({ path: "/provide-image" });
     await choosePicture();
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     await typeSecret();
     await goBack();
-    expect(location()).toBe("/provide-image");
+    expect(getLocation()).toBe("/provide-image");
     expect(await screen.findByText("garden.jpg")).toBeVisible();
-    expect(screen.getByText("This picture is good")).toBeVisible();
+    expect(screen.getByText("This picture has enough detail")).toBeVisible();
     await goBack(-1);
     expect(await screen.findByLabelText("Your secret")).toHaveValue("abandon ability");
     expect(screen.getByLabelText("Title")).toHaveValue("Wallet");
   });
 
-  it("asks before it is left with something in it, and drops it then", async () => {
-    const { goTo, record, location } = await renderFlow({ path: "/provide-image", settings: { confirmAnswer: true } });
+  it("asks before leaving with a draft, then drops it", async () => {
+    const { goTo, record, getLocation } = await renderFlow({
+      path: "/provide-image",
+      settings: { confirmAnswer: true },
+    });
     await choosePicture();
-    await clickButton("Save a seed phrase or secret");
-    expect(record.confirms).toEqual([]); // the next step of the flow loses nothing
+    await clickButton("Continue");
+    expect(record.confirms).toEqual([]); // steps of the flow need no confirmation
     await goTo("/elsewhere");
     await waitFor(() => {
-      expect(location()).toBe("/elsewhere");
+      expect(getLocation()).toBe("/elsewhere");
     });
     expect(record.confirms.map(({ title }) => title)).toEqual(["Leave without protecting?"]);
     expect(sessionStorage.getItem("backupFlow")).toBeNull();
@@ -126,39 +134,39 @@ describe("the backup flow", () => {
     expect(screen.queryByText("garden.jpg")).not.toBeInTheDocument();
   });
 
-  it("keeps nothing but the kind over a reload, says so, and begins at the picture", async () => {
+  it("keeps only the kind of secret across a reload, says so, and restarts at the picture", async () => {
     const firstApp = await renderFlow({ path: "/provide-image" });
     await choosePicture("garden");
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     await userEvent.click(await screen.findByRole("radio", { name: "Seed phrase" }));
     await userEvent.type(screen.getByLabelText("Your seed phrase"), "abandon");
     const savedChoices = sessionStorage.getItem("backupFlow");
     expect(savedChoices).toBe(JSON.stringify({ kind: "seed", image: "new" }));
     firstApp.unmount();
-    sessionStorage.setItem("backupFlow", savedChoices ?? ""); // a reload runs no undo
+    sessionStorage.setItem("backupFlow", savedChoices ?? ""); // a reload runs no cleanup
 
-    const { location } = await renderFlow({ path: "/provide-secret" });
+    const { getLocation } = await renderFlow({ path: "/provide-secret" });
     await waitFor(() => {
-      expect(location()).toBe("/provide-image");
+      expect(getLocation()).toBe("/provide-image");
     });
-    expect(await screen.findByText("This page was loaded again")).toBeVisible();
+    expect(await screen.findByText("This page was reloaded")).toBeVisible();
     await choosePicture();
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     expect(await screen.findByRole("radio", { name: "Seed phrase" })).toBeChecked();
     expect(screen.getByLabelText("Your seed phrase")).toHaveValue("");
   });
 
-  it("puts everything away at a lock, and says so", async () => {
+  it("drops the draft on lock, and says so", async () => {
     const { record } = await renderFlow({ path: "/provide-image" });
     await choosePicture();
     await act(async () => {
       for (const listener of [...record.lockListeners]) await listener("lock");
     });
-    expect(await screen.findByText("The portal was locked meanwhile")).toBeVisible();
+    expect(await screen.findByText("The portal was locked")).toBeVisible();
     expect(screen.queryByText("garden.jpg")).not.toBeInTheDocument();
   });
 
-  it("unlocks first where something is kept", async () => {
+  it("asks to unlock a locked account that has secrets", async () => {
     await renderFlow({
       path: "/provide-image",
       vault: createRecoveryFakeVault({ secrets: [{ title: "Wallet", content: "x" }], unlocked: false }),
@@ -169,7 +177,7 @@ describe("the backup flow", () => {
     );
   });
 
-  it("uses an image again, without asking for a picture", async () => {
+  it("protects with an existing image, without asking for a picture", async () => {
     const vault = createRecoveryFakeVault({
       images: [{ name: "Garden", picture: "garden" }],
       secrets: [{ title: "Wallet", content: "x" }],
@@ -180,21 +188,21 @@ describe("the backup flow", () => {
       requests.push(request);
       return vault.protect(request, options);
     });
-    const { location } = await renderFlow({ path: "/provide-image", vault: recordingVault });
-    await userEvent.click(await screen.findByRole("radio", { name: "Your image “Garden”" }));
-    await clickButton("Save a seed phrase or secret");
+    const { getLocation } = await renderFlow({ path: "/provide-image", vault: recordingVault });
+    await userEvent.click(await screen.findByRole("radio", { name: "Your picture “Garden”" }));
+    await clickButton("Continue");
     await typeSecret();
     await clickButton("Protect");
     await waitFor(() => {
-      expect(location()).toMatch(/^\/safeguard/);
+      expect(getLocation()).toMatch(/^\/safeguard/);
     });
     const [image] = await vault.listImages();
-    expect(requests[0]?.protection).toEqual({ kind: "openers", openers: [image?.id] });
+    expect(requests[0]?.protection).toEqual({ kind: "openers", openerIds: [image?.id] });
   });
 });
 
-describe("processing", () => {
-  /** A vault whose protecting waits. */
+describe("the processing step", () => {
+  /** A vault whose `protect` stays pending until `end` is called. */
   function makePendingVault(vault = createRecoveryFakeVault({ device: "own" })) {
     const protectCalls: { request: NewSecretInput; options: CallOptions; end: (error: PortalError | null) => void }[] =
       [];
@@ -217,28 +225,28 @@ describe("processing", () => {
   async function reachProcessing(vault: FakeVault) {
     const app = await renderFlow({ path: "/provide-image", vault });
     await choosePicture();
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     await typeSecret();
-    await userEvent.click(screen.getByRole("checkbox", { name: /I have not protected anything/ }));
+    await userEvent.click(screen.getByRole("checkbox", { name: /I have never protected anything/ }));
     await clickButton("Protect");
     return app;
   }
 
-  it("shows the phases in numbers, and cancels without losing anything", async () => {
+  it("shows the numbers of step and phase, and keeps the draft after cancelling", async () => {
     const { pendingVault, protectCalls } = makePendingVault();
-    const { location } = await reachProcessing(pendingVault);
+    const { getLocation } = await reachProcessing(pendingVault);
     expect(await screen.findByText("Step 4 of 6")).toBeVisible();
     act(() => protectCalls[0]?.options.onProgress?.({ phase: "sealing", done: 1, total: 2 }));
-    expect(screen.getByRole("progressbar", { name: "Sealing" })).toHaveAttribute("aria-valuenow", "50");
-    expect(screen.getByText("Phase 3 of 4")).toBeVisible();
+    expect(screen.getByRole("progressbar", { name: "Encrypting" })).toHaveAttribute("aria-valuenow", "50");
+    expect(screen.getByText("Part 3 of 4")).toBeVisible();
     await expectAccessible();
     await clickButton("Cancel");
     expect(await screen.findByLabelText("Your secret")).toHaveValue("abandon ability");
-    expect(location()).toBe("/provide-secret");
+    expect(getLocation()).toBe("/provide-secret");
     expect(protectCalls[0]?.options.signal?.aborted).toBe(true);
   });
 
-  it("cancels when it is left by the browser's own button, and forgets the picture that was shown", async () => {
+  it("cancels when the browser goes back, and releases the presented picture", async () => {
     const { pendingVault, protectCalls } = makePendingVault();
     const { goBack } = await reachProcessing(pendingVault);
     await screen.findByText("Step 4 of 6");
@@ -247,21 +255,21 @@ describe("processing", () => {
     const [protectCall] = protectCalls;
     expect(protectCall?.options.signal?.aborted).toBe(true);
     const protection = protectCall?.request.protection;
-    if (protection?.kind !== "picture") throw new Error("no picture was shown");
+    if (protection?.kind !== "picture") throw new Error("expected protection by a picture");
     await waitFor(() => {
       expect(getPresentedPicture(protection.picture)).toBeNull();
     });
   });
 
-  it("says what failed, keeps everything, and tries again", async () => {
+  it("shows a failure, keeps the draft, and retries", async () => {
     const { pendingVault, protectCalls } = makePendingVault();
-    const { location } = await reachProcessing(pendingVault);
+    const { getLocation } = await reachProcessing(pendingVault);
     await waitFor(() => {
       expect(protectCalls).toHaveLength(1);
     });
     act(() => protectCalls[0]?.end(new PortalError("service_unavailable")));
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
-    expect(screen.getByRole("heading", { level: 1, name: "It was not protected" })).toBeVisible();
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
+    expect(screen.getByRole("heading", { level: 1, name: "Your secret is not protected" })).toBeVisible();
     await expectAccessible();
     await clickButton("Try again");
     await waitFor(() => {
@@ -269,27 +277,27 @@ describe("processing", () => {
     });
     act(() => protectCalls[1]?.end(null));
     await waitFor(() => {
-      expect(location()).toBe("/safeguard?secret=01890a5d-ac96-7000-8000-000000000001");
+      expect(getLocation()).toBe("/safeguard?secret=01890a5d-ac96-7000-8000-000000000001");
     });
   });
 
-  it("does not protect a second time when the browser goes back from what follows", async () => {
+  it("does not protect again when the browser goes back afterwards", async () => {
     const { pendingVault, protectCalls } = makePendingVault();
-    const { goBack, location } = await reachProcessing(pendingVault);
+    const { goBack, getLocation } = await reachProcessing(pendingVault);
     await waitFor(() => {
       expect(protectCalls).toHaveLength(1);
     });
     act(() => protectCalls[0]?.end(null));
     await waitFor(() => {
-      expect(location()).toMatch(/^\/safeguard/);
+      expect(getLocation()).toMatch(/^\/safeguard/);
     });
     await goBack();
-    await screen.findByText("Step 2 of 6"); // the draft is gone: it begins with a picture
+    await screen.findByText("Step 2 of 6"); // without a draft the flow restarts at the picture
     expect(protectCalls).toHaveLength(1);
-    expect(screen.queryByText("This page was loaded again")).not.toBeInTheDocument();
+    expect(screen.queryByText("This page was reloaded")).not.toBeInTheDocument();
   });
 
-  it("asks for a picture in use where a new one can only follow an old one", async () => {
+  it("asks for an existing picture before it adds another", async () => {
     const vault = createRecoveryFakeVault({
       images: [{ name: "Garden", picture: "garden" }],
       secrets: [{ title: "Wallet", content: "x" }],
@@ -301,22 +309,24 @@ describe("processing", () => {
       hasRefused = true;
       return Promise.reject(new PortalError("show_opener_first"));
     });
-    const { location } = await renderFlow({ path: "/provide-image", vault: strictVault });
+    const { getLocation } = await renderFlow({ path: "/provide-image", vault: strictVault });
     await choosePicture("market");
-    await clickButton("Save a seed phrase or secret");
+    await clickButton("Continue");
     await typeSecret();
     await clickButton("Protect");
-    expect(await screen.findByRole("heading", { name: "First show a picture that you use already" })).toBeVisible();
-    await userEvent.upload(screen.getByLabelText("Picture file"), createPictureFile("garden"), { applyAccept: false });
-    await clickButton("Show it and continue");
+    expect(await screen.findByRole("heading", { name: "First show one way to open" })).toBeVisible();
+    await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("garden"), {
+      applyAccept: false,
+    });
+    await clickButton("Use it and protect");
     await waitFor(() => {
-      expect(location()).toMatch(/^\/safeguard/);
+      expect(getLocation()).toMatch(/^\/safeguard/);
     });
     expect(vault.calls).toContain("unlock");
   });
 });
 
-it("is whole in Spanish and in the dark", async () => {
+it("renders in Spanish and in the dark theme", async () => {
   await renderFlow({ settings: { language: "es", theme: "dark" } });
   await userEvent.click(screen.getByRole("link", { name: "Empezar" }));
   expect(await screen.findByText("Paso 2 de 6")).toBeVisible();

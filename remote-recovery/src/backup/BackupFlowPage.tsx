@@ -1,5 +1,6 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
 import { ErrorNotice, LeaveGuard, Loading, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import { createHandle } from "@relicario/vault";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, useLocation } from "react-router-dom";
@@ -10,8 +11,8 @@ import {
   isDirty,
   newImage,
   allImages,
-  pictureProblem,
-  secretProblems,
+  findPictureProblem,
+  findSecretProblems,
   type BackupDraft,
 } from "./backup-draft.ts";
 import { clearChoices, saveChoices, loadChoices } from "./flow-choices.ts";
@@ -22,29 +23,44 @@ import { SecretStep } from "./SecretStep.tsx";
 import type { DraftLossReason } from "./step-props.ts";
 import { WelcomeStep } from "./WelcomeStep.tsx";
 
-const steps = {
+const stepsByPath = {
   "/provide-image": "picture",
   "/upload-image": "picture",
   "/provide-secret": "secret",
   "/processing": "processing",
 } as const;
 
-/** The next screens of the flow: nothing is lost on the way there. */
-const flowPaths: readonly string[] = ["/welcome-backup", "/welcome", "/safeguard", "/congrats", ...Object.keys(steps)];
+/** Paths of the flow. Navigation between them keeps the draft. */
+const flowPaths: readonly string[] = [
+  "/welcome-backup",
+  "/welcome",
+  "/safeguard",
+  "/congrats",
+  ...Object.keys(stepsByPath),
+];
 
 /**
- * The steps of a backup up to publishing, each at its own route. They share this page, which stays
- * on the screen between them and holds the draft: it goes when the flow is left, when the portal
- * locks or signs out, and at a reload.
+ * The steps of a backup up to publishing, each at its own route. This page stays mounted across
+ * them and holds the draft, which is dropped when the flow is left, on lock, on sign-out and on
+ * reload.
  */
 export default function BackupFlowPage() {
   const { pathname } = useLocation();
   const { onLock } = usePortal();
-  const step = Object.entries(steps).find(([path]) => path === pathname)?.[1] ?? "welcome";
+  const step = Object.entries(stepsByPath).find(([path]) => path === pathname)?.[1] ?? "welcome";
   const [savedChoices] = useState(loadChoices);
   const [draft, setDraft] = useState<BackupDraft>(() => ({ ...emptyDraft, ...savedChoices }));
   const [lossReason, setLossReason] = useState<DraftLossReason | null>(savedChoices === null ? null : "reload");
   const dirty = isDirty(draft);
+  const access = useVault();
+  const vault = access.status === "ready" ? access.vault : null;
+  const { heldId } = draft.picture;
+  useEffect(
+    () => () => {
+      if (heldId !== null) vault?.releaseOpener(createHandle(heldId));
+    },
+    [vault, heldId],
+  );
 
   useEffect(
     () =>
@@ -79,19 +95,19 @@ export default function BackupFlowPage() {
 }
 
 interface DraftStepProps {
-  readonly step: (typeof steps)[keyof typeof steps];
+  readonly step: (typeof stepsByPath)[keyof typeof stepsByPath];
   readonly draft: BackupDraft;
   readonly lossReason: DraftLossReason | null;
   readonly onChange: (changes: Partial<BackupDraft>) => void;
 }
 
-/** A step behind the welcome. One whose steps before are not done leads back to them. */
+/** A step after the welcome. Redirects to an earlier step if that is incomplete. */
 function DraftStep({ step, draft, lossReason, onChange }: DraftStepProps) {
   const { t } = useTranslation("provide-image");
   const access = useVault();
   const { status } = useVaultState(access);
   const account = useAccount(access, status);
-  // Taken once: publishing changes the account while it is still under way.
+  // Set once, because publishing changes the account while the operation runs.
   const [processingInput, setProcessingInput] = useState<ProcessingInput | null>(null);
   const pendingInput =
     access.status === "ready" && account.status === "ready" && status !== "locked" && step === "processing"
@@ -137,8 +153,8 @@ function DraftStep({ step, draft, lossReason, onChange }: DraftStepProps) {
       ? draft
       : { ...draft, image: newImage };
   const stepProps = { draft: validDraft, lossReason, onChange };
-  if (step === "picture") return <PictureStep {...stepProps} images={images} />;
-  if (pictureProblem(validDraft) !== null) return <Navigate to="/provide-image" replace />;
+  if (step === "picture") return <PictureStep {...stepProps} vault={access.vault} images={images} />;
+  if (findPictureProblem(validDraft) !== null) return <Navigate to="/provide-image" replace />;
   if (step === "secret") return <SecretStep {...stepProps} isFirstSecret={isEmpty} />;
   return <Navigate to="/provide-secret" replace />;
 }
@@ -149,10 +165,9 @@ interface ProcessingInput {
 }
 
 function isComplete(draft: BackupDraft, isFirstSecret: boolean): boolean {
-  return pictureProblem(draft) === null && Object.keys(secretProblems(draft, isFirstSecret)).length === 0;
+  return findPictureProblem(draft) === null && Object.keys(findSecretProblems(draft, isFirstSecret)).length === 0;
 }
 
-/** Asks before what was chosen and typed is lost. */
 function DraftLeaveGuard({ dirty }: { readonly dirty: boolean }) {
   const { t } = useTranslation("provide-secret");
   return (

@@ -2,10 +2,10 @@ import { depths } from "@relicario/shared/ui";
 import { useEffect, useRef } from "react";
 import { styled } from "styled-components";
 
-/** Two seconds of it at sixty frames a second. */
+/** `ticks` are frames: 120 take two seconds at 60 frames per second. */
 const confettiOptions = { particleCount: 100, ticks: 120, spread: 100, startVelocity: 40, origin: { y: 0.7 } } as const;
 
-/** Over the page, and out of its way. None for people who want no motion; nothing waits for it. */
+/** Covers the page with confetti and ignores pointer events. Draws nothing with reduced motion. */
 export function Confetti() {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
@@ -14,15 +14,14 @@ export function Confetti() {
     import(/* webpackChunkName: "confetti" */ "canvas-confetti").then(
       ({ default: library }) => {
         if (unmounted || canvas.current === null) return;
-        // A worker of the library's would need a blob script that the content security policy
-        // refuses.
+        // The library's worker needs a blob script, which the content security policy rejects.
         const fire = library.create(canvas.current, { resize: true, useWorker: false, disableForReducedMotion: true });
         void fire(confettiOptions);
         stop = () => {
           fire.reset();
         };
       },
-      () => undefined, // it did not load: the page says all of it without
+      () => undefined, // decoration only: ignore a failed load
     );
     return () => {
       unmounted = true;

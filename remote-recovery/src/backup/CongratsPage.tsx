@@ -5,6 +5,7 @@ import {
   Card,
   Muted,
   Page,
+  PictureFacts,
   SectionTitle,
   SpacedRow,
   Stack,
@@ -15,23 +16,20 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { SaveCapturedPicture } from "../picture/SaveCapturedPicture.tsx";
-import { useCapturedPicture } from "../picture/captured-picture.ts";
 import { Confetti } from "./Confetti.tsx";
-import { useCopyCheckDue } from "./useCopyCheckDue.ts";
+import { useReportCopyCheckDue } from "./useReportCopyCheckDue.ts";
 
 /**
- * The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?checked=`): what
- * to do now.
+ * Route `/congrats`: end of a backup (`?secret=` is the protected secret) or of a copy check
+ * (`?checked=`), with next steps.
  */
 export default function CongratsPage() {
   const { t } = useTranslation(["congrats", "provide-image"]);
   const [query] = useSearchParams();
   const [secretId, checkedSecretId] = [query.get("secret"), query.get("checked")];
-  const capturedPicture = useCapturedPicture();
   const access = useVault();
   const state = useVaultState(access);
-  useCopyCheckDue(access);
+  useReportCopyCheckDue(access);
   return (
     <Page
       title={t(checkedSecretId === null ? "page.title" : "rehearsed.title")}
@@ -42,14 +40,13 @@ export default function CongratsPage() {
       {access.status === "ready" && state.status === "unlocked" && state.device === null && (
         <DeviceQuestion vault={access.vault} />
       )}
-      {capturedPicture !== null && <SaveCapturedPicture capturedPicture={capturedPicture} />}
       {secretId !== null && (
         <Card aria-labelledby="congrats-try">
           <Stack $gap={3}>
             <SectionTitle id="congrats-try">{t("try.title")}</SectionTitle>
             <Muted>{t("try.body")}</Muted>
             <SpacedRow>
-              <ButtonLink to={copyCheckPath(secretId)}>{t("try.now_action")}</ButtonLink>
+              <ButtonLink to={buildCopyCheckPath(secretId)}>{t("try.now_action")}</ButtonLink>
             </SpacedRow>
           </Stack>
         </Card>
@@ -58,6 +55,7 @@ export default function CongratsPage() {
         <Stack $gap={3}>
           <SectionTitle id="congrats-keep">{t("keep.title")}</SectionTitle>
           <Muted>{t("keep.body")}</Muted>
+          <PictureFacts />
           <SpacedRow>
             <ButtonLink tone="quiet" to="/safeguard">
               {t("keep.safeguard_action")}
@@ -70,7 +68,7 @@ export default function CongratsPage() {
           {t("page.list_action")}
         </ButtonLink>
         {checkedSecretId !== null && (
-          <ButtonLink tone="quiet" to={copyCheckPath(checkedSecretId)}>
+          <ButtonLink tone="quiet" to={buildCopyCheckPath(checkedSecretId)}>
             {t("rehearsed.once_more_action")}
           </ButtonLink>
         )}
@@ -79,6 +77,6 @@ export default function CongratsPage() {
   );
 }
 
-function copyCheckPath(secretId: string): string {
+function buildCopyCheckPath(secretId: string): string {
   return `/provide-image-recovery?${new URLSearchParams({ check: secretId }).toString()}`;
 }

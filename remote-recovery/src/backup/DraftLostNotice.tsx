@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 
 import type { DraftLossReason } from "./step-props.ts";
 
-/** Says that what was chosen and typed is gone, why, and what to look at before doing it again. */
+/** Says that the draft was lost, why, and what to verify before starting again. */
 export function DraftLostNotice({ lossReason }: { readonly lossReason: DraftLossReason | null }) {
   const { t } = useTranslation("welcome");
   if (lossReason === null) return null;

@@ -7,8 +7,8 @@ import { DraftLostNotice } from "./DraftLostNotice.tsx";
 import type { DraftLossReason } from "./step-props.ts";
 
 /**
- * An account that keeps something already is unlocked before anything is chosen: unlocking leaves
- * the flow.
+ * Asks to unlock an account that has secrets. Comes before all input, because unlocking leaves the
+ * flow.
  */
 export function LockedStep({ lossReason }: { readonly lossReason: DraftLossReason | null }) {
   const { t } = useTranslation("provide-image");

@@ -1,35 +1,36 @@
-import { usePortal, type RecoveryImage } from "@relicario/shared/contract";
+import { usePortal, type RecoveryImage, type Vault } from "@relicario/shared/contract";
 import { ChoiceGroup, FieldError, maxImageNameLength, TextField } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, Page, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { knownImageOf } from "../picture/picture-draft.ts";
-import { PictureForm } from "../picture/PictureForm.tsx";
-import { allImages, newImage, pictureProblem } from "./backup-draft.ts";
+import { setCaptureSaved } from "../elements/saved-capture.ts";
+import { getVaultElement } from "../elements/vault-elements.tsx";
+import { allImages, newImage, findPictureProblem } from "./backup-draft.ts";
 import { DraftLostNotice } from "./DraftLostNotice.tsx";
 import type { StepProps } from "./step-props.ts";
 
 interface PictureStepProps extends StepProps {
-  /** Images in use, each of which may protect this secret too. */
+  readonly vault: Vault;
   readonly images: readonly RecoveryImage[];
 }
 
-/** Route `/provide-image`: which picture is the key, and its passphrase. */
-export function PictureStep({ draft, lossReason, images, onChange }: PictureStepProps) {
+/** Route `/provide-image`: chooses the recovery image and its passphrase. */
+export function PictureStep({ vault, draft, lossReason, images, onChange }: PictureStepProps) {
   const { t } = useTranslation("provide-image");
-  const { navigate } = usePortal();
+  const { navigate, onLock } = usePortal();
   const [submitted, setSubmitted] = useState(false);
+  const [VaultElement] = useState(() => getVaultElement(vault));
   const suggestedName = t("image.default_body", { number: images.length + 1 });
   const namedDraft = draft.imageName === null ? { ...draft, imageName: suggestedName } : draft;
-  const visibleProblem = submitted ? pictureProblem(namedDraft) : null;
+  const visibleProblem = submitted ? findPictureProblem(namedDraft) : null;
   const isNew = draft.image === newImage;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
     setSubmitted(true);
-    if (pictureProblem(namedDraft) !== null) return;
+    if (findPictureProblem(namedDraft) !== null) return;
     if (namedDraft !== draft) onChange({ imageName: suggestedName });
     navigate("/provide-secret");
   };
@@ -58,17 +59,23 @@ export function PictureStep({ draft, lossReason, images, onChange }: PictureStep
               />
             )}
             {isNew && (
-              <PictureForm
-                purpose="choose"
-                draft={draft.picture}
-                disabled={false}
-                error={visibleProblem === "image_missing" ? t("problem.image_missing_error") : null}
-                onChange={(picture) => {
-                  onChange({ picture });
-                }}
-              />
+              <Stack $gap={3}>
+                <VaultElement
+                  field={{ kind: "picture", purpose: "choose", pictureOnly: true, keepsDraft: true, search: null }}
+                  heldId={draft.picture.heldId}
+                  onChange={(picture) => {
+                    setCaptureSaved(picture.captureSaved, { onLock });
+                    onChange({ picture });
+                  }}
+                />
+                {(visibleProblem === "image_missing" ||
+                  visibleProblem === "passphrase_missing" ||
+                  visibleProblem === "image_unsaved") && (
+                  <FieldError>{t(`problem.${visibleProblem}_error`)}</FieldError>
+                )}
+              </Stack>
             )}
-            {isNew && draft.picture.state.status === "examined" && knownImageOf(draft.picture.state) === null && (
+            {isNew && draft.picture.examined && draft.picture.known === null && (
               <TextField
                 label={t("image.name_label")}
                 hint={t("image.name_hint")}

@@ -1,12 +1,12 @@
 import type { Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, Card, ErrorNotice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
+import { OpenerPrompt } from "@relicario/shared/forms";
+import { Button, ButtonLink, Card, ErrorNotice, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { PhaseProgress } from "../flow/PhaseProgress.tsx";
 import type { BackupDraft } from "./backup-draft.ts";
-import { OpenerPrompt } from "./OpenerPrompt.tsx";
 import { useProtect } from "./useProtect.ts";
 
 interface ProcessingStepProps {
@@ -16,46 +16,48 @@ interface ProcessingStepProps {
 
 const phases = ["picture", "passphrase", "sealing", "sending"] as const;
 
-/**
- * Route `/processing`: seals and publishes, and says what is being done. What fails leaves the
- * draft as it is.
- */
+/** Route `/processing`: seals and publishes, with progress. A failure keeps the draft. */
 export function ProcessingStep({ vault, draft }: ProcessingStepProps) {
   const { t } = useTranslation("processing");
   const navigate = useNavigate();
-  const { protectState, retry } = useProtect(vault, draft);
-  const back = () => {
+  const { operation, start } = useProtect(vault, draft);
+  const { running, progress, error, asksOpener } = operation;
+  const goBack = () => {
     void navigate(-1);
   };
-  const failure = protectState.status === "failed" ? protectState.error : null;
+  const stopped = !running && (asksOpener || error !== null);
   return (
     <Page
-      title={t(failure === null ? "page.protect_title" : "page.stopped_title")}
-      lead={t(failure === null ? "page.protect_body" : "page.stopped_body")}
+      title={t(stopped ? "page.stopped_title" : "page.protect_title")}
+      lead={t(stopped ? "page.stopped_body" : "page.protect_body")}
     >
       <FlowSteps flow="backup" step="processing" />
       <Card>
         <Stack $gap={5}>
-          {protectState.status === "running" ? (
+          {asksOpener ? (
             <>
-              <PhaseProgress phases={phases} progress={protectState.progress} />
+              <SectionTitle>{t("opener.title")}</SectionTitle>
+              <p>{t("opener.body")}</p>
+              <OpenerPrompt vault={vault} operation={operation} label={t("opener.show_action")} />
+            </>
+          ) : error === null ? (
+            <>
+              <PhaseProgress phases={phases} progress={progress} />
               <SpacedRow>
-                <Button tone="quiet" size="large" onClick={back}>
+                <Button tone="quiet" size="large" onClick={goBack}>
                   {t("page.cancel_action")}
                 </Button>
               </SpacedRow>
             </>
-          ) : protectState.error.code === "show_opener_first" ? (
-            <OpenerPrompt vault={vault} onUnlocked={retry} />
           ) : (
             <>
-              <ErrorNotice error={protectState.error} />
+              <ErrorNotice error={error} />
               <SpacedRow>
-                <Button onClick={retry}>{t("page.again_action")}</Button>
-                <Button tone="quiet" onClick={back}>
+                <Button onClick={start}>{t("page.again_action")}</Button>
+                <Button tone="quiet" onClick={goBack}>
                   {t("page.back_action")}
                 </Button>
-                {protectState.error.code.startsWith("picture_") && (
+                {error.code.startsWith("picture_") && (
                   <ButtonLink tone="quiet" to="/provide-image" replace>
                     {t("page.picture_action")}
                   </ButtonLink>

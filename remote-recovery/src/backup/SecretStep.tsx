@@ -5,6 +5,7 @@ import {
   FieldError,
   FileField,
   KindChoice,
+  RecordEditor,
   SecretTextArea,
   SeedField,
   TagField,
@@ -16,27 +17,27 @@ import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { secretProblems } from "./backup-draft.ts";
+import { findSecretProblems } from "./backup-draft.ts";
 import { DraftLostNotice } from "./DraftLostNotice.tsx";
 import type { StepProps } from "./step-props.ts";
 
 interface SecretStepProps extends StepProps {
-  /** Nothing was ever kept in the account: only the person can know that this is so. */
+  /** Whether the service reports an empty account; the person must confirm it. */
   readonly isFirstSecret: boolean;
 }
 
-/** Route `/provide-secret`: what is protected, and what it is called. */
+/** Route `/provide-secret`: content, title and tags. */
 export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: SecretStepProps) {
   const { t } = useTranslation("provide-secret");
   const { navigate } = usePortal();
   const [submitted, setSubmitted] = useState(false);
-  const problems = secretProblems(draft, isFirstSecret);
+  const problems = findSecretProblems(draft, isFirstSecret);
   const visibleProblems = submitted ? problems : {};
-  const problemText = (field: keyof typeof visibleProblems) => {
+  const getProblemText = (field: keyof typeof visibleProblems) => {
     const problemCode = visibleProblems[field];
     return problemCode === undefined ? null : t(`problem.${problemCode}_error`);
   };
-  const { kind, text, file, title, tags, emptyAccountConfirmed } = draft;
+  const { kind, text, record, file, title, tags, emptyAccountConfirmed } = draft;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
@@ -66,7 +67,7 @@ export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: Secre
                 <SecretTextArea
                   label={t("content.label")}
                   hint={t("content.hint")}
-                  error={problemText("content")}
+                  error={getProblemText("content")}
                   value={text}
                   onChange={(event) => {
                     handleText(event.target.value);
@@ -77,20 +78,30 @@ export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: Secre
                 <SeedField
                   value={text}
                   disabled={false}
-                  error={problemText("content")}
+                  error={getProblemText("content")}
                   fieldRef={null}
                   onBlur={() => undefined}
                   onChange={handleText}
                 />
               )}
+              {kind === "record" && (
+                <RecordEditor
+                  value={record}
+                  disabled={false}
+                  error={getProblemText("content")}
+                  onChange={(next) => {
+                    onChange({ record: next });
+                  }}
+                />
+              )}
               {kind === "file" && (
                 <FileField
                   label={t("file.label")}
-                  placeholder={t("file.drop_body")}
+                  placeholder={t("file.start_body")}
                   hint={t("file.hint")}
                   value={file}
                   disabled={false}
-                  error={problemText("content")}
+                  error={getProblemText("content")}
                   onChange={(next) => {
                     onChange({ file: next, ...(title === "" ? { title: suggestTitle(next.name) } : {}) });
                   }}
@@ -99,7 +110,7 @@ export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: Secre
               <TextField
                 label={t("title.label")}
                 hint={t("title.hint")}
-                error={problemText("title")}
+                error={getProblemText("title")}
                 maxLength={maxTitleLength}
                 autoComplete="off"
                 value={title}
@@ -123,7 +134,7 @@ export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: Secre
               <p>{t("first.body")}</p>
               <Checkbox
                 label={t("first.label")}
-                error={problemText("emptyAccountConfirmed")}
+                error={getProblemText("emptyAccountConfirmed")}
                 checked={emptyAccountConfirmed}
                 onChange={(event) => {
                   onChange({ emptyAccountConfirmed: event.target.checked });

@@ -1,4 +1,4 @@
-import { ButtonLink, Card, Muted, Page, s, SectionTitle, space, SpacedRow } from "@relicario/shared/ui";
+import { ButtonLink, Card, Muted, Page, PictureFacts, s, SectionTitle, space, SpacedRow } from "@relicario/shared/ui";
 import { Image, LifeBuoy, LockKeyhole } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -11,7 +11,7 @@ const steps = [
   { name: "keep", Icon: LifeBuoy },
 ] as const;
 
-/** Route `/welcome-backup`: what is going to happen, in three steps. */
+/** Route `/welcome-backup`: introduces the flow in three steps. */
 export function WelcomeStep() {
   const { t } = useTranslation("welcome");
   return (
@@ -28,6 +28,7 @@ export function WelcomeStep() {
           </Card>
         ))}
       </Steps>
+      <PictureFacts />
       <SpacedRow>
         <ButtonLink size="large" to="/provide-image">
           {t("page.start_action")}

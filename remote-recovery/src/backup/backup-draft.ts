@@ -1,59 +1,60 @@
 import { maxTitleLength } from "@relicario/shared/api";
 import type { NewSecretInput } from "@relicario/shared/contract";
 import { toContentInput, findContentProblem, type ContentDraft, type ContentProblem } from "@relicario/shared/forms";
-import { presentPicture } from "@relicario/vault/presented-opener";
+import { createHandle, emptyElementState, type ElementState } from "@relicario/vault";
 
-import { knownImageOf, emptyPictureDraft, type PictureDraft } from "../picture/picture-draft.ts";
-import { readyPictureOf } from "../picture/ready-picture.ts";
-
-/** Values of `image` beside the id of an image in use. */
+/** Values of `image` other than the id of an existing image. */
 export const newImage = "new";
 export const allImages = "all";
 
-/**
- * What was chosen and typed on the way. It lives in the memory of the flow's screens alone:
- * picture, passphrase and secret go with them.
- */
+/** Input of the flow. In memory only: the secret must not outlive the flow. */
 export interface BackupDraft extends ContentDraft {
   readonly image: string;
-  readonly picture: PictureDraft;
-  /** Null until it was typed, or the suggested one was taken. */
+  /** Picture and passphrase, which the vault holds. */
+  readonly picture: ElementState;
+  /** Null until a name is typed or the suggestion accepted. */
   readonly imageName: string | null;
   readonly title: string;
   readonly tags: readonly string[];
-  /** The person says that nothing was protected in this account before. */
+  /** The person confirms that the account never had a secret. */
   readonly emptyAccountConfirmed: boolean;
 }
 
 export const emptyDraft: BackupDraft = {
   image: newImage,
-  picture: emptyPictureDraft,
+  picture: emptyElementState,
   imageName: null,
   kind: "text",
   text: "",
+  record: [],
   file: null,
   title: "",
   tags: [],
   emptyAccountConfirmed: false,
 };
 
-export type PictureProblem = "image_missing" | "image_name_missing" | "text_broken";
+export type PictureProblem =
+  | "image_missing"
+  | "passphrase_missing"
+  | "image_unsaved"
+  | "image_name_missing"
+  | "text_broken";
 export type SecretProblem = ContentProblem | "title_missing" | "title_long" | "promise_missing";
 
-/** Why the step with the picture is not done; null when it is. */
-export function pictureProblem({ image, picture, imageName }: BackupDraft): PictureProblem | null {
+/** Null if the picture step is complete. */
+export function findPictureProblem({ image, picture, imageName }: BackupDraft): PictureProblem | null {
   if (image !== newImage) return null;
-  if (readyPictureOf(picture) === null) return "image_missing";
-  if (knownImageOf(picture.state) !== null) return null; // it has its name
+  if (!picture.ready) return picture.problem ?? "image_missing";
+  if (picture.known !== null) return null; // already named
   if (imageName === null || imageName.trim() === "") return "image_name_missing";
   return imageName.isWellFormed() ? null : "text_broken";
 }
 
 /**
- * Why the step with the secret is not done, by field; empty when it is. `isFirstSecret`: nothing
- * was ever kept in the account.
+ * Returns problems by field; empty if the secret step is complete.
+ * @param isFirstSecret whether the service reports an empty account
  */
-export function secretProblems(
+export function findSecretProblems(
   draft: BackupDraft,
   isFirstSecret: boolean,
 ): Readonly<Partial<Record<"content" | "title" | "emptyAccountConfirmed", SecretProblem>>> {
@@ -74,22 +75,27 @@ export function secretProblems(
   };
 }
 
-/** Whether anything would be lost. */
-export function isDirty({ picture, text, file, title, tags }: BackupDraft): boolean {
-  return picture.state.status !== "none" || text !== "" || file !== null || title !== "" || tags.length > 0;
+export function isDirty({ picture, text, record, file, title, tags }: BackupDraft): boolean {
+  return (
+    picture.kind !== null ||
+    text !== "" ||
+    record.some(({ value }) => value !== "") ||
+    file !== null ||
+    title !== "" ||
+    tags.length > 0
+  );
 }
 
-/** What the vault protects; null while the picture's step is not done. */
+/** Null while the picture step is incomplete. */
 export function toProtectRequest(draft: BackupDraft): NewSecretInput | null {
   const { image, imageName, title, tags, picture } = draft;
   const fields = { title: title.trim(), tags, ...toContentInput(draft) };
   if (image !== newImage)
-    return { ...fields, protection: { kind: "openers", openers: image === allImages ? [] : [image] } };
-  const readyPicture = readyPictureOf(picture);
-  return readyPicture === null
+    return { ...fields, protection: { kind: "openers", openerIds: image === allImages ? [] : [image] } };
+  return !picture.ready || picture.heldId === null
     ? null
     : {
         ...fields,
-        protection: { kind: "picture", picture: presentPicture(readyPicture), name: imageName?.trim() ?? "" },
+        protection: { kind: "picture", picture: createHandle(picture.heldId), name: imageName?.trim() ?? "" },
       };
 }

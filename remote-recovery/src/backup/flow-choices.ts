@@ -1,38 +1,39 @@
+import { contentKinds } from "@relicario/shared/api";
+import { pageStorage } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { newImage } from "./backup-draft.ts";
 
 /**
- * What a reload of the page may keep of the flow: which kind of secret, and which image in use by
- * its id, which the service has as well. No picture, passphrase, name or text: they are in memory
- * alone.
+ * Choices that survive a reload: the kind of secret, and the id of an existing image, which the
+ * service knows anyway. Picture, passphrase, name and text stay in memory.
  */
 const FlowChoices = z.strictObject({
-  kind: z.enum(["text", "seed", "file"]),
+  kind: z.enum(contentKinds),
   image: z.union([z.literal([newImage, "all"]), z.uuid()]),
 });
-export type KeptChoices = z.infer<typeof FlowChoices>;
+export type FlowChoices = z.infer<typeof FlowChoices>;
 
-/** In session storage: of this tab. */
+/** Session storage key. */
 const storageKey = "backupFlow";
 
-/** Null when nothing was under way in this tab, or it cannot be read. */
-export function loadChoices(): KeptChoices | null {
+/** Null if the tab has no flow, or its choices are invalid. */
+export function loadChoices(): FlowChoices | null {
   try {
-    return FlowChoices.safeParse(JSON.parse(sessionStorage.getItem(storageKey) ?? "null")).data ?? null;
+    return FlowChoices.safeParse(JSON.parse(pageStorage.session.getItem(storageKey) ?? "null")).data ?? null;
   } catch {
-    return null; // not written by us: the flow begins anew
+    return null; // an invalid value counts as none
   }
 }
 
-export function saveChoices({ kind, image }: { readonly kind: KeptChoices["kind"]; readonly image: string }): void {
+export function saveChoices({ kind, image }: { readonly kind: FlowChoices["kind"]; readonly image: string }): void {
   try {
-    sessionStorage.setItem(storageKey, JSON.stringify({ kind, image }));
+    pageStorage.session.setItem(storageKey, JSON.stringify({ kind, image }));
   } catch {
-    // Storage is full or refused: after a reload the flow begins anew.
+    // Storage is full or refused: after a reload the flow starts empty.
   }
 }
 
 export function clearChoices(): void {
-  sessionStorage.removeItem(storageKey);
+  pageStorage.session.removeItem(storageKey);
 }

@@ -2,15 +2,14 @@ import { usePortal, type RecoveryImage, type VaultState } from "@relicario/share
 import type { VaultAccess } from "@relicario/shared/ui";
 import { skipToken, useQuery } from "@tanstack/react-query";
 
-/** What the flow needs to know of the account. */
 export type AccountState =
   | { readonly status: "loading" }
   | { readonly status: "failed"; readonly error: unknown; readonly retry: () => void }
-  /** `isEmpty`: nothing was ever kept in it. Images are those in use; none while locked. */
+  /** `isEmpty`: it never held a secret. `images` are those in use; empty while locked. */
   | { readonly status: "ready"; readonly isEmpty: boolean; readonly images: readonly RecoveryImage[] };
 
 /**
- * Reads the account. The vault's status is part of the key: images have names only while it is
+ * Reads the account. The key contains the vault's status because images have names only while it is
  * unlocked.
  */
 export function useAccount(access: VaultAccess, status: VaultState["status"]): AccountState {

@@ -1,57 +1,39 @@
-import { usePortal, type CallOptions, type Vault, type VaultProgress } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { releaseOpener } from "@relicario/vault/presented-opener";
+import { usePortal, type Vault } from "@relicario/shared/contract";
+import { runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent, useState } from "react";
+import { useEffect, useEffectEvent } from "react";
 
 import { toProtectRequest, type BackupDraft } from "./backup-draft.ts";
 
-export type ProtectState =
-  | { readonly status: "running"; readonly progress: VaultProgress | null }
-  | { readonly status: "failed"; readonly error: PortalError };
+type ProtectedSecret = Awaited<ReturnType<Vault["protect"]>>;
 
 /**
- * Protects what the draft says, as soon as the screen is there; leaving it cancels, and nothing is
- * half published. Afterwards the next screen of the flow takes its place: going back from there
- * does not protect a second time.
+ * Protects the draft on mount; unmounting cancels and publishes nothing. If the vault was unlocked
+ * without an opener, protecting requires one: the operation asks for it. After success the next
+ * screen replaces this one, so that going back does not protect again.
  */
 export function useProtect(vault: Vault, draft: BackupDraft) {
   const { navigate } = usePortal();
   const queryClient = useQueryClient();
-  const [attempt, setAttempt] = useState(0);
-  const [protectState, setProtectState] = useState<ProtectState>({ status: "running", progress: null });
-
-  const protectDraft = useEffectEvent(
-    async (options: CallOptions & { readonly signal: AbortSignal }): Promise<void> => {
-      const request = toProtectRequest(draft);
-      if (request === null) return; // the flow shows this screen only with a whole draft
-      try {
-        const { secretId } = await vault.protect(request, options);
-        void queryClient.invalidateQueries(); // lists on other screens were read before it was there
-        if (!options.signal.aborted)
-          navigate(`/safeguard?${new URLSearchParams({ secret: secretId }).toString()}`, { replace: true });
-      } finally {
-        if (request.protection.kind === "picture") releaseOpener(request.protection.picture);
-      }
-    },
-  );
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const onProgress = (progress: VaultProgress) => {
-      if (!signal.aborted) setProtectState({ status: "running", progress });
-    };
-    protectDraft({ signal, onProgress }).catch((error: unknown) => {
-      if (!signal.aborted) setProtectState({ status: "failed", error: toPortalError(error) });
+  const operation = useVaultOperation({ vault });
+  const start = () => {
+    operation.start<ProtectedSecret | null>({
+      run: runUnlocked(vault, async (options) => {
+        const request = toProtectRequest(draft);
+        if (request === null) return null; // unreachable: this screen needs a complete draft
+        return vault.protect(request, options); // the flow releases the picture when it is left
+      }),
+      onDone: (protectedSecret) => {
+        if (protectedSecret === null) return;
+        const query = new URLSearchParams({ secret: protectedSecret.secretId }).toString();
+        navigate(`/safeguard?${query}`, { replace: true });
+      },
+      onSettled: () => void queryClient.invalidateQueries(), // lists of other screens lack the new secret
     });
-    return () => {
-      controller.abort();
-    };
-  }, [attempt]);
-
-  const retry = () => {
-    setProtectState({ status: "running", progress: null });
-    setAttempt((previous) => previous + 1);
   };
-  return { protectState, retry };
+  const startOnMount = useEffectEvent(start);
+  useEffect(() => {
+    startOnMount();
+  }, []);
+  return { operation, start };
 }

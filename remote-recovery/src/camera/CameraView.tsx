@@ -9,12 +9,11 @@ import { capturePicture } from "./useCamera.ts";
 interface CameraViewProps {
   readonly stream: MediaStream;
   readonly onCapture: (picture: File) => void;
-  /** To another camera; null where there is none. */
+  /** Null if there is no other camera. */
   readonly onSwitchCamera: (() => void) | null;
   readonly onClose: () => void;
 }
 
-/** What the camera sees, and the button that takes it. */
 export function CameraView({ stream, onCapture, onSwitchCamera, onClose }: CameraViewProps) {
   const { t } = useTranslation("provide-image");
   const video = useRef<HTMLVideoElement>(null);

@@ -3,20 +3,16 @@ import { useCallback, useEffect, useRef, useState } from "react";
 export type CameraState =
   | { readonly status: "off" }
   | { readonly status: "starting" }
-  /** `hasOtherCameras`: there is another camera to turn to. */
   | { readonly status: "on"; readonly stream: MediaStream; readonly hasOtherCameras: boolean }
   | { readonly status: "failed"; readonly reason: "refused" | "missing" | "ended" };
 
-/** As much as the camera has: detail is what makes a picture a key. */
+/** Requests the camera's maximum: more detail makes a stronger key. */
 const preferredResolution = {
   width: { ideal: 4096 },
   height: { ideal: 3072 },
 } as const satisfies MediaTrackConstraints;
 
-/**
- * The device's camera while it is asked for: the one at the back first. It is off again when a
- * picture was taken and when the screen is left.
- */
+/** Controls the device's camera, back camera first. Stops it after a capture and on unmount. */
 export function useCamera() {
   const [camera, setCamera] = useState<CameraState>({ status: "off" });
   const attempt = useRef(0);
@@ -43,14 +39,14 @@ export function useCamera() {
         audio: false,
       });
       if (attempt.current !== currentAttempt) {
-        for (const track of stream.getTracks()) track.stop(); // closed while it was starting
+        for (const track of stream.getTracks()) track.stop(); // stopped while starting
         return;
       }
       openStream.current = stream;
       const [track] = stream.getVideoTracks();
       track?.addEventListener("ended", () => {
         if (attempt.current !== currentAttempt) return;
-        release(); // unplugged, or its permission was taken back
+        release(); // unplugged, or permission withdrawn
         setCamera({ status: "failed", reason: "ended" });
       });
       const hasOtherCameras = (await listCameraIds()).length > 1;
@@ -63,8 +59,8 @@ export function useCamera() {
   };
 
   /**
-   * To the camera at the other side, or, where the cameras do not say where they look, to the next
-   * one.
+   * Switches to the camera on the other side. If cameras do not report their side, switches to the
+   * next camera.
    */
   const switchCamera = async (): Promise<void> => {
     const settings = openStream.current?.getVideoTracks()[0]?.getSettings();
@@ -77,25 +73,18 @@ export function useCamera() {
   return { camera, start, stop, switchCamera };
 }
 
-/**
- * Ids of the cameras. Browsers tell them once a camera was allowed; none where they tell nothing.
- */
+/** Camera ids. Empty if the browser does not report them, as before the first permission. */
 async function listCameraIds(): Promise<readonly string[]> {
   try {
     return (await navigator.mediaDevices.enumerateDevices())
       .filter(({ kind }) => kind === "videoinput")
       .map(({ deviceId }) => deviceId);
   } catch {
-    return []; // the camera that is open goes on; only turning is not offered
+    return []; // then there is no switch button
   }
 }
 
-/** Whether this browser gives pages a camera at all; over plain http it does not. */
-export function hasCamera(): boolean {
-  return "mediaDevices" in navigator && "getUserMedia" in navigator.mediaDevices;
-}
-
-/** What the camera shows now, as a JPEG of full size; null when the browser cannot. */
+/** Captures the current frame as a full-size JPEG; null if the browser cannot. */
 export function capturePicture(video: HTMLVideoElement, name: string): Promise<File | null> {
   const canvas = document.createElement("canvas");
   canvas.width = video.videoWidth;

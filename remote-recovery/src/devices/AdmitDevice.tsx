@@ -1,5 +1,17 @@
 import { usePortal, type ApprovedDevice, type RequestingDevice, type Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, Card, Muted, Notice, s, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  markVerbatim,
+  Muted,
+  Notice,
+  renderVerbatim,
+  s,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -14,10 +26,7 @@ type Step =
   | { readonly status: "showing"; readonly code: string; readonly requestingDevice: RequestingDevice }
   | { readonly status: "done"; readonly name: string; readonly admission: ApprovedDevice };
 
-/**
- * The device at hand: the warning, the code of the other device, something that opens the account,
- * and what came of it.
- */
+/** Admits a new device from this one: warning, the new device's code, an opener, and the result. */
 export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("devices");
   const { onLock } = usePortal();
@@ -73,14 +82,14 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
         <Card aria-labelledby="at-hand-show">
           <Stack $gap={4}>
             <SectionTitle ref={focusOnMount} tabIndex={-1} id="at-hand-show">
-              {t("show.title", { name: requestingDevice.name })}
+              {renderVerbatim(t("show.title", { name: markVerbatim(requestingDevice.name) }))}
             </SectionTitle>
             <Notice tone="warn">{t("show.opens_body", { count: requestingDevice.secretCount })}</Notice>
             <Muted>{t("show.body")}</Muted>
             <OpenerOperationForm
               vault={vault}
               label={t("show.show_action")}
-              operation={(openerHandle, options) => vault.deviceLinks.approve(code, openerHandle, options)}
+              runOperation={(openerHandle, options) => vault.deviceLinks.approve(code, openerHandle, options)}
               onDone={(admission) => {
                 setStep({ status: "done", name: requestingDevice.name, admission });
               }}
@@ -99,7 +108,7 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
 
 function AdmissionResult({
   name,
-  admission: { resealed, skipped, notified },
+  admission: { resealedCount, skippedIds, notified },
   onRestart,
 }: {
   readonly name: string;
@@ -114,9 +123,9 @@ function AdmissionResult({
           {t("done.title")}
         </SectionTitle>
         <Notice tone="success" role="status">
-          {t("done.body", { name, count: resealed })}
+          {renderVerbatim(t("done.body", { name: markVerbatim(name), count: resealedCount }))}
         </Notice>
-        {skipped.length > 0 && <Notice tone="warn">{t("done.left_body", { count: skipped.length })}</Notice>}
+        {skippedIds.length > 0 && <Notice tone="warn">{t("done.left_body", { count: skippedIds.length })}</Notice>}
         {!notified && <Notice tone="warn">{t("done.late_body")}</Notice>}
         <SpacedRow>
           <ButtonLink to="/openers">{t("done.openers_action")}</ButtonLink>
@@ -129,7 +138,6 @@ function AdmissionResult({
   );
 }
 
-/** The largest type of the product. */
 const Warning = styled.h2`
   color: ${s("dangerText")};
   font-size: ${s("textDisplay")};

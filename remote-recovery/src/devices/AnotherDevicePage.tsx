@@ -18,9 +18,9 @@ import { useTranslation } from "react-i18next";
 import { VaultRefresh } from "../flow/VaultRefresh.tsx";
 import { AdmitDevice } from "./AdmitDevice.tsx";
 
-/** Route `/another-device`: this device, which opens the account today, lets a new one in. */
+/** Route `/another-device`: this device opens the account and admits a new one. */
 export default function AnotherDevicePage() {
-  const { t } = useTranslation(["devices", "openers"]); // both at once: what is shown later does not wait for texts
+  const { t } = useTranslation(["devices", "openers"]); // loads both, so that later steps do not wait for texts
   const access = useVault();
   const state = useVaultState(access);
   return (

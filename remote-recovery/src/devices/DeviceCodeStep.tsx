@@ -1,9 +1,11 @@
 import type { RequestingDevice, Vault } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import type { PortalError } from "@relicario/shared/errors";
+import { toEnglishWords, useVaultOperation } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useEffect, useRef, useState, type SyntheticEvent } from "react";
+import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
+import { getVaultElement } from "../elements/vault-elements.tsx";
 import { focusOnMount } from "../flow/focus-on-mount.ts";
 import { WordsField } from "../openers/WordsField.tsx";
 
@@ -13,33 +15,30 @@ interface DeviceCodeStepProps {
   readonly onCancel: () => void;
 }
 
-type LookupState = { readonly status: "typing"; readonly error: PortalError | null } | { readonly status: "looking" };
-
-/** Takes the code of a new device, and looks who shows it. */
+/** Takes the code of a new device, and looks up the device. */
 export function DeviceCodeStep({ vault, onFound, onCancel }: DeviceCodeStepProps) {
   const { t } = useTranslation("devices");
+  const [VaultElement] = useState(() => getVaultElement(vault));
   const [code, setCode] = useState("");
-  const [lookup, setLookup] = useState<LookupState>({ status: "typing", error: null });
-  const activeController = useRef<AbortController | null>(null);
-  useEffect(() => () => activeController.current?.abort(), []);
-  const lookUpDevice = async (): Promise<void> => {
-    const controller = new AbortController();
-    activeController.current = controller;
-    setLookup({ status: "looking" });
-    try {
-      const requestingDevice = await vault.deviceLinks.inspect(code, { signal: controller.signal });
-      if (!controller.signal.aborted) onFound(code, requestingDevice);
-    } catch (error) {
-      if (!controller.signal.aborted) setLookup({ status: "typing", error: toPortalError(error) });
-    }
-  };
+  const { running, error, start, cancel } = useVaultOperation();
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    void lookUpDevice();
+    start({
+      run: async (options) => {
+        // without the word lists, the vault accepts English words and numbers
+        const englishCode = await toEnglishWords(code).catch(() => code);
+        return { englishCode, requestingDevice: await vault.deviceLinks.inspect(englishCode, options) };
+      },
+      onDone: ({ englishCode, requestingDevice }) => {
+        onFound(englishCode, requestingDevice);
+      },
+    });
   };
-  const busy = lookup.status === "looking";
-  const error = lookup.status === "typing" ? lookup.error : null;
-  const unreadable = error?.code === "device_code_unreadable";
+  const handleChange = (words: string) => {
+    setCode(words);
+    cancel();
+  };
+  const codeUnreadable = error?.code === "device_code_unreadable";
   return (
     <form onSubmit={handleSubmit} noValidate>
       <Card aria-labelledby="device-code">
@@ -52,17 +51,22 @@ export function DeviceCodeStep({ vault, onFound, onCancel }: DeviceCodeStepProps
             label={t("code.typed_label")}
             hint={t("code.typed_hint")}
             value={code}
-            disabled={busy}
-            error={unreadable ? describeProblem(error) : null}
+            disabled={running}
+            error={codeUnreadable ? describeProblem(error) : null}
             rows={3}
-            onChange={(words) => {
-              setCode(words);
-              setLookup({ status: "typing", error: null });
-            }}
+            scanner={
+              <VaultElement
+                field={{ kind: "device_code_scan" }}
+                disabled={running}
+                onChange={() => undefined}
+                onDeviceCode={handleChange}
+              />
+            }
+            onChange={handleChange}
           />
-          {!unreadable && <ErrorNotice error={error} />}
+          {!codeUnreadable && <ErrorNotice error={error} />}
           <SpacedRow>
-            <Button type="submit" pending={busy}>
+            <Button type="submit" pending={running}>
               {t("code.look_action")}
             </Button>
             <Button tone="quiet" onClick={onCancel}>
@@ -74,14 +78,17 @@ export function DeviceCodeStep({ vault, onFound, onCancel }: DeviceCodeStepProps
     </form>
   );
 
-  /** Words by their places; which they are is known here alone. */
+  /** Names unknown words by position, since the error contains no words. */
   function describeProblem({ details: { words, unknown } }: PortalError): string {
     if (typeof words === "number") return t("code.count_error", { count: words });
     if (!Array.isArray(unknown)) return t("code.checksum_error");
-    const enteredWords = code
-      .toLowerCase()
-      .split(/[^\p{L}]+/u)
-      .filter((word) => word !== "");
+    const enteredWords =
+      code
+        .normalize("NFC")
+        .toLowerCase()
+        .match(/\p{L}+/gu) ??
+      code.match(/\d+/gu) ??
+      [];
     const unknownWords = unknown.map((position) =>
       t("code.word_body", { word: enteredWords[Number(position) - 1] ?? "", number: Number(position) }),
     );

@@ -1,5 +1,5 @@
-import type { CallOptions, DeviceOffer, OpenerHandle, Vault } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import type { DeviceOffer, OpenerHandle, Vault } from "@relicario/shared/contract";
+import { NumberedWords, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -20,7 +20,6 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { focusOnMount } from "../flow/focus-on-mount.ts";
-import { WordList } from "../openers/WordList.tsx";
 import { QrCode } from "../qr/QrCode.tsx";
 import { useSecondsLeft } from "./useSecondsLeft.ts";
 
@@ -28,45 +27,43 @@ interface DeviceOfferCodeProps {
   readonly vault: Vault;
   readonly offer: DeviceOffer;
   readonly passkey: OpenerHandle;
-  /** Another code for the same passkey. */
+  /** Creates another code for the same passkey. */
   readonly onRenew: () => void;
   readonly onCancel: () => void;
 }
 
 /**
- * What goes on with the passkey: waiting for the answer, or trying it where the answer did not
- * come.
+ * `join` waits for the other device's response. `unlock` tries the passkey after that response was
+ * missed.
  */
-interface Attempt {
-  readonly operation: "join" | "unlock";
-}
+type Attempt = "join" | "unlock";
 
 /**
- * The code of this device, as words and as a QR code, until the other device has answered or its
- * time is over.
+ * Shows this device's code as words and as a QR code until the other device responds or the code
+ * expires.
  */
 export function DeviceOfferCode({ vault, offer, passkey, onRenew, onCancel }: DeviceOfferCodeProps) {
   const { t } = useTranslation("devices");
-  const [attempt, setAttempt] = useState<Attempt>({ operation: "join" });
-  const [failure, setFailure] = useState<PortalError | null>(null);
+  const [attempt, setAttempt] = useState<Attempt>("join");
+  const operation = useVaultOperation();
   const secondsLeft = useSecondsLeft(offer.expiresAt);
-  const runOperation = useEffectEvent(({ operation }: Attempt, options: CallOptions) =>
-    operation === "join" ? vault.deviceLinks.join(offer, passkey, options) : vault.unlock(passkey, options),
-  );
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    runOperation(attempt, { signal }).catch((error: unknown) => {
-      if (!signal.aborted) setFailure(toPortalError(error));
+  const runAttempt = (next: Attempt) => {
+    operation.start({
+      run: (options) =>
+        next === "join" ? vault.deviceLinks.join(offer, passkey, options) : vault.unlock(passkey, options),
     });
-    return () => {
-      controller.abort();
-    };
-  }, [attempt]);
-  const startAttempt = (operation: Attempt["operation"]) => {
-    setFailure(null);
-    setAttempt({ operation });
   };
+  const joinOnMount = useEffectEvent(() => {
+    runAttempt("join");
+  });
+  useEffect(() => {
+    joinOnMount();
+  }, []);
+  const startAttempt = (next: Attempt) => {
+    setAttempt(next);
+    runAttempt(next);
+  };
+  const failure = operation.error;
   const renewActions = (
     <SpacedRow>
       <Button onClick={onRenew}>{t("offer.again_action")}</Button>
@@ -75,7 +72,7 @@ export function DeviceOfferCode({ vault, offer, passkey, onRenew, onCancel }: De
       </Button>
     </SpacedRow>
   );
-  if (failure === null && attempt.operation === "unlock") return <Loading label={t("offer.unlocking_status")} />;
+  if (failure === null && attempt === "unlock") return <Loading label={t("offer.unlocking_status")} />;
   if (failure !== null) {
     if (failure.code !== "device_link_expired") {
       return (
@@ -83,7 +80,7 @@ export function DeviceOfferCode({ vault, offer, passkey, onRenew, onCancel }: De
           <ErrorNotice
             error={failure}
             onRetry={() => {
-              startAttempt(attempt.operation);
+              startAttempt(attempt);
             }}
           />
           {renewActions}
@@ -130,7 +127,7 @@ export function DeviceOfferCode({ vault, offer, passkey, onRenew, onCancel }: De
           <QrFrame>
             <QrCode text={offer.words.join(" ")} label={t("offer.qr_aria")} />
           </QrFrame>
-          <WordList words={offer.words} label={t("offer.words_aria")} />
+          <NumberedWords words={offer.words} label={t("offer.words_aria")} />
         </CodeLayout>
         <Notice tone="warn">{t("offer.private_body")}</Notice>
         <Muted role="status">{t("offer.waiting_status")}</Muted>

@@ -4,7 +4,6 @@ import {
   ButtonLink,
   EmptyState,
   ErrorNotice,
-  Muted,
   Notice,
   Page,
   Skeleton,
@@ -17,28 +16,29 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
 import { VaultRefresh } from "../flow/VaultRefresh.tsx";
-import { safePath } from "../recover/paths.ts";
+import { toSafePath } from "../recover/paths.ts";
 import { OfferDevice } from "./OfferDevice.tsx";
 
 /**
- * Route `/new-device`: this device, locked, is let in by one that opens the account today. `?then=`
- * is where it goes on.
+ * Route `/new-device`: another device, which opens the account, admits this locked one. `?then=` is
+ * the next path.
  */
 export default function NewDevicePage() {
   const { t } = useTranslation("devices");
   const { navigate } = usePortal();
   const [query] = useSearchParams();
-  const returnPath = safePath(query.get("then"));
+  const returnPath = toSafePath(query.get("then"));
   const access = useVault();
   const state = useVaultState(access);
-  const [offered, setOffered] = useState(false);
-  const finished = offered && state.status === "unlocked" && state.device !== null;
+  const [codeShown, setCodeShown] = useState(false);
+  const finished = codeShown && state.status === "unlocked" && state.device !== null;
   useEffect(() => {
     if (finished) navigate(returnPath, { replace: true });
   }, [finished, navigate, returnPath]);
   return (
     <Page
       title={t("new.title")}
+      lead={state.status === "locked" ? t("new.lead_body") : undefined}
       actions={
         <ButtonLink
           tone="quiet"
@@ -58,21 +58,18 @@ export default function NewDevicePage() {
         </EmptyState>
       )}
       {access.status === "ready" && state.status === "locked" && (
-        <>
-          <Muted>{t("new.lead_body")}</Muted>
-          <OfferDevice
-            vault={access.vault}
-            returnPath={returnPath}
-            onOffered={() => {
-              setOffered(true);
-            }}
-          />
-        </>
+        <OfferDevice
+          vault={access.vault}
+          returnPath={returnPath}
+          onOffered={() => {
+            setCodeShown(true);
+          }}
+        />
       )}
       {access.status === "ready" && state.status === "unlocked" && state.device === null && (
         <DeviceQuestion vault={access.vault} />
       )}
-      {state.status === "unlocked" && state.device !== null && !offered && (
+      {state.status === "unlocked" && state.device !== null && !codeShown && (
         <Notice
           tone="success"
           title={t("new.unlocked_title")}

@@ -1,78 +1,59 @@
 import { usePortal, type DeviceOffer, type OpenerHandle, type Vault } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { maxImageNameLength, TextField } from "@relicario/shared/forms";
-import {
-  Button,
-  Card,
-  ErrorNotice,
-  Muted,
-  Notice,
-  SectionTitle,
-  SpacedRow,
-  Stack,
-  useReleaseOpener,
-} from "@relicario/shared/ui";
-import { createPasskey } from "@relicario/vault/passkey";
-import { presentKey } from "@relicario/vault/presented-opener";
+import { maxImageNameLength, TextField, useVaultOperation } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useElementHandle } from "../elements/useElementHandle.ts";
+import { getVaultElement } from "../elements/vault-elements.tsx";
 import { focusOnMount } from "../flow/focus-on-mount.ts";
 import { DeviceOfferCode } from "./DeviceOfferCode.tsx";
 import { PasskeyUnavailableNotice } from "./PasskeyUnavailableNotice.tsx";
 
 interface OfferDeviceProps {
   readonly vault: Vault;
-  /** Where it goes on. */
   readonly returnPath: string;
-  /** The code is shown. Once the other device has answered, the vault is unlocked. */
+  /** Called when the code is shown. The vault unlocks once the other device has responded. */
   readonly onOffered: () => void;
 }
 
-/**
- * `begin`: before a passkey is made. `making`: the device asks for it, and the code is left.
- * `waiting`: the code is shown.
- */
+/** `begin`: no code exists. `waiting`: the code is shown. */
 type Step =
-  | { readonly status: "begin"; readonly error: PortalError | null; readonly refocus?: true }
-  | { readonly status: "making" }
+  | { readonly status: "begin"; readonly refocus?: true }
   | { readonly status: "waiting"; readonly offer: DeviceOffer; readonly passkey: OpenerHandle };
 
 /**
- * The new device: a name, a passkey, then its code. A code that is over is followed by another one
- * for the same passkey.
+ * Creates a passkey and the code with which another device admits this one. Renewing an expired
+ * code keeps the passkey.
  */
 export function OfferDevice({ vault, returnPath, onOffered }: OfferDeviceProps) {
   const { t } = useTranslation("devices");
-  const { onLock, user, vendor } = usePortal();
+  const { onLock } = usePortal();
   const [name, setName] = useState(() => t("new.name_body"));
-  const [passkey, setPasskey] = useState<OpenerHandle | null>(null);
-  const [step, setStep] = useState<Step>({ status: "begin", error: null });
-  useReleaseOpener(vault, passkey);
+  const [VaultElement] = useState(() => getVaultElement(vault));
+  const { state, handle: passkey, handleChange } = useElementHandle(vault);
+  const [step, setStep] = useState<Step>({ status: "begin" });
+  const { running, error, start } = useVaultOperation();
   useEffect(
     () =>
       onLock(() => {
-        setPasskey(null); // the vault forgets every handle
-        setStep({ status: "begin", error: null });
+        setStep({ status: "begin" });
       }),
     [onLock],
   );
-  const offer = async (): Promise<void> => {
-    setStep({ status: "making" });
-    try {
-      const passkeyHandle =
-        passkey ??
-        presentKey({
-          kind: "passkey",
-          prf: await createPasskey({ name: user.userName, productName: vendor.branding.productName }),
-        });
-      setPasskey(passkeyHandle);
-      const newOffer = await vault.deviceLinks.offer({ handle: passkeyHandle, name: name.trim() });
-      onOffered();
-      setStep({ status: "waiting", passkey: passkeyHandle, offer: newOffer });
-    } catch (error) {
-      setStep({ status: "begin", error: toPortalError(error) });
-    }
+  const createOffer = (): void => {
+    if (passkey === null) return;
+    setStep({ status: "begin" });
+    start({
+      run: async (options) => {
+        const offer = await vault.deviceLinks.offer({ handle: passkey, name: name.trim() }, options);
+        return { passkey, offer };
+      },
+      onDone: (offered) => {
+        onOffered();
+        setStep({ status: "waiting", ...offered });
+      },
+    });
   };
   if (step.status === "waiting") {
     return (
@@ -81,24 +62,18 @@ export function OfferDevice({ vault, returnPath, onOffered }: OfferDeviceProps) 
         vault={vault}
         offer={step.offer}
         passkey={step.passkey}
-        onRenew={() => void offer()}
+        onRenew={createOffer}
         onCancel={() => {
-          setStep({ status: "begin", error: null, refocus: true });
+          setStep({ status: "begin", refocus: true });
         }}
       />
     );
   }
-  const error = step.status === "begin" ? step.error : null;
-  if (error?.code === "passkey_without_prf") return <PasskeyUnavailableNotice returnPath={returnPath} />;
-  const busy = step.status === "making";
+  if (state.error === "passkey_without_prf") return <PasskeyUnavailableNotice returnPath={returnPath} />;
   return (
     <Card aria-labelledby="new-device">
       <Stack $gap={4}>
-        <SectionTitle
-          ref={step.status === "begin" && step.refocus === true ? focusOnMount : null}
-          tabIndex={-1}
-          id="new-device"
-        >
+        <SectionTitle ref={step.refocus === true ? focusOnMount : null} tabIndex={-1} id="new-device">
           {t("new.passkey_title")}
         </SectionTitle>
         <Muted>{t("new.passkey_body")}</Muted>
@@ -107,23 +82,23 @@ export function OfferDevice({ vault, returnPath, onOffered }: OfferDeviceProps) 
           hint={t("new.name_hint")}
           maxLength={maxImageNameLength}
           value={name}
-          disabled={busy}
+          disabled={running}
           onChange={(event) => {
             setName(event.target.value);
           }}
         />
-        {error?.code === "cancelled" ? (
-          <Notice tone="warn" role="alert">
-            {t("new.cancelled_body")}
-          </Notice>
+        {passkey === null ? (
+          <VaultElement field={{ kind: "new_passkey" }} onChange={handleChange} />
         ) : (
-          <ErrorNotice error={error} />
+          <>
+            <ErrorNotice error={error} />
+            <SpacedRow>
+              <Button pending={running} disabled={name.trim() === ""} onClick={createOffer}>
+                {t("new.passkey_action")}
+              </Button>
+            </SpacedRow>
+          </>
         )}
-        <SpacedRow>
-          <Button pending={busy} disabled={name.trim() === ""} onClick={() => void offer()}>
-            {t(passkey === null ? "new.passkey_action" : "new.code_action")}
-          </Button>
-        </SpacedRow>
       </Stack>
     </Card>
   );

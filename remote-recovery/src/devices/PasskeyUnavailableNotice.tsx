@@ -2,8 +2,8 @@ import { ButtonLink, Notice } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
 /**
- * Where passkeys open nothing: what brings a new device in all the same. Nothing was made that
- * would have to be undone.
+ * Shown if this device's passkeys cannot derive keys. Lists other ways to admit the device, and
+ * says that nothing has to be undone.
  */
 export function PasskeyUnavailableNotice({ returnPath }: { readonly returnPath: string }) {
   const { t } = useTranslation("devices");

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 
-/** Whole seconds until then, told every second; 0 afterwards. */
+/** Whole seconds until expiry, updated every second; 0 afterwards. */
 export function useSecondsLeft(expiresAt: string): number {
-  const [secondsLeft, setSecondsLeft] = useState(() => secondsUntil(expiresAt));
+  const [secondsLeft, setSecondsLeft] = useState(() => getSecondsUntil(expiresAt));
   useEffect(() => {
     const timer = setInterval(() => {
-      setSecondsLeft(secondsUntil(expiresAt));
+      setSecondsLeft(getSecondsUntil(expiresAt));
     }, 1_000);
     return () => {
       clearInterval(timer);
@@ -14,6 +14,6 @@ export function useSecondsLeft(expiresAt: string): number {
   return secondsLeft;
 }
 
-function secondsUntil(time: string): number {
+function getSecondsUntil(time: string): number {
   return Math.max(0, Math.ceil((Date.parse(time) - Date.now()) / 1_000));
 }

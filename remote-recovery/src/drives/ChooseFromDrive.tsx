@@ -14,7 +14,7 @@ interface ChooseFromDriveProps {
   readonly onChosen: (picture: File) => void;
 }
 
-/** A picture from a drive that the deployment is registered with; nothing without one. */
+/** Picks a picture from a drive of the deployment; renders nothing without drives. */
 export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
   const { t } = useTranslation("provide-image");
   const { language } = usePortal();
@@ -24,7 +24,7 @@ export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
   if (drives.length === 0) return null;
 
   const handleChoose = (drive: Drive) => {
-    void run(drive, async ({ openWindow, ...options }) => {
+    run(drive, async ({ openWindow, ...options }) => {
       const picture = await drive.pickFile(openWindow, language, options);
       markPictureOn(drive.name);
       onChosen(picture);

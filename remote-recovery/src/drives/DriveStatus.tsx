@@ -10,9 +10,8 @@ interface DriveStatusProps {
   readonly onCancel: () => void;
 }
 
-/** How an act with a drive stands, and why it failed. */
 export function DriveStatus({ operation, task, onCancel }: DriveStatusProps) {
-  const { t } = useTranslation("provide-image");
+  const { t } = useTranslation(["provide-image", "common"]);
   if (operation.status === "idle") return null;
   const drive = t(`drive.${operation.drive}_name`);
   switch (operation.status) {
@@ -23,7 +22,7 @@ export function DriveStatus({ operation, task, onCancel }: DriveStatusProps) {
           tone={operation.windowLost ? "warn" : "info"}
           actions={
             <Button tone="quiet" size="small" onClick={onCancel}>
-              {t("drive.cancel_action")}
+              {t(operation.windowLost ? "common:dialog.close_action" : "drive.cancel_action")}
             </Button>
           }
         >
@@ -41,7 +40,7 @@ export function DriveStatus({ operation, task, onCancel }: DriveStatusProps) {
     case "failed":
       return (
         <Notice role="alert" tone={isSignedIn(operation.error) ? "info" : "danger"}>
-          {t(`drive.${reasonOf(operation.error)}_error`, { drive })}
+          {t(`drive.${getFailureReason(operation.error)}_error`, { drive })}
         </Notice>
       );
     case "done":
@@ -56,10 +55,10 @@ export function DriveStatus({ operation, task, onCancel }: DriveStatusProps) {
 }
 
 function isSignedIn(error: unknown): boolean {
-  return reasonOf(error) === "signed_in";
+  return getFailureReason(error) === "signed_in";
 }
 
-function reasonOf(error: unknown) {
+function getFailureReason(error: unknown) {
   switch (toPortalError(error).code) {
     case "popup_blocked":
       return "blocked";

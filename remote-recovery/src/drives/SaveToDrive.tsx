@@ -12,12 +12,12 @@ import { useDriveOperation, useDrives } from "./useDriveOperation.ts";
 interface SaveToDriveProps {
   readonly kind: DriveContentKind;
   readonly files: () => readonly File[];
-  /** A kit that opens without a passphrase is kept off drives, and the person is told why. */
+  /** Whether to show why saving is not offered: the kit opens without a passphrase. */
   readonly blocked?: boolean;
   readonly onSaved?: (drive: DriveName) => void;
 }
 
-/** Buttons of the drives that the deployment is registered with; nothing without one. */
+/** Saves files to a drive of the deployment; renders nothing without drives. */
 export function SaveToDrive({ kind, files, blocked = false, onSaved }: SaveToDriveProps) {
   const { t } = useTranslation("provide-image");
   const { confirm } = usePortal();
@@ -29,7 +29,7 @@ export function SaveToDrive({ kind, files, blocked = false, onSaved }: SaveToDri
 
   const handleSave = (drive: Drive) => {
     const name = t(`drive.${drive.name}_name`);
-    void run(drive, async (options) => {
+    run(drive, async (options) => {
       const confirmSameDrive = () =>
         confirm({
           title: t("drive.beside_title", { drive: name }),

@@ -1,6 +1,6 @@
 import type { Drives } from "@relicario/shared/contract";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
-import { act, screen } from "@testing-library/react";
+import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { ChooseFromDrive } from "./ChooseFromDrive.tsx";
@@ -27,13 +27,13 @@ const renderPage = async (ui: React.ReactNode, settings: Parameters<typeof rende
     { drives, ...settings },
   );
 
-/** Answers of the drive, in their order; paths that were called. */
-function mockAnswers(...answers: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
+/** Mocks the drive's responses in order; returns the called paths. */
+function mockResponses(...responses: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
   const calledPaths: string[] = [];
-  const remainingAnswers = [...answers];
+  const remainingResponses = [...responses];
   jest.spyOn(globalThis, "fetch").mockImplementation((url) => {
     calledPaths.push(new URL(url as string).pathname);
-    const { status = 200, json } = remainingAnswers.shift() ?? { status: 500, json: null };
+    const { status = 200, json } = remainingResponses.shift() ?? { status: 500, json: null };
     return Promise.resolve(new Response(JSON.stringify(json), { status }));
   });
   return calledPaths;
@@ -47,8 +47,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe("the buttons of drives", () => {
-  it("are those that the deployment names, and none without", async () => {
+describe("the drive buttons", () => {
+  it("match the deployment's drives, and are absent without drives", async () => {
     const { unmount } = await renderPage(<SaveToDrive kind="picture" files={makePictures} />);
     expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
       "Save to Google Drive",
@@ -66,24 +66,24 @@ describe("the buttons of drives", () => {
     expect(screen.queryByRole("button")).toBeNull();
   });
 
-  it("are not there for a kit without a passphrase, and say why", async () => {
+  it("are replaced by an explanation for a kit without a passphrase", async () => {
     await renderPage(<SaveToDrive kind="kit" files={makePictures} blocked />, { language: "es" });
-    expect(screen.getByText("No en una nube")).toBeVisible();
+    expect(screen.getByText("No guardes este kit en una nube")).toBeVisible();
     expect(screen.queryByRole("button")).toBeNull();
     await expectAccessible();
   });
 
   it.each([
-    ["en", "Choose from Google Drive", /^Your browser opened no window for Google Drive/],
-    ["es", "Elegir de Google Drive", /^Tu navegador no ha abierto la ventana de Google Drive/],
-  ] as const)("say that no window was opened, in %s", async (language, button, message) => {
+    ["en", "Choose from Google Drive", /^Your browser blocked the Google Drive window/],
+    ["es", "Elegir en Google Drive", /^Tu navegador ha bloqueado la ventana de Google Drive/],
+  ] as const)("say that the popup was blocked, in %s", async (language, button, message) => {
     await renderPage(<ChooseFromDrive disabled={false} onChosen={() => undefined} />, { language });
     await userEvent.click(screen.getByRole("button", { name: button }));
     expect(await screen.findByRole("alert")).toHaveTextContent(message);
     await expectAccessible();
   });
 
-  it("say so when the window is closed, and leave it at that when the person cancels", async () => {
+  it("report a closed popup, and stop when the person cancels", async () => {
     jest.useFakeTimers({ advanceTimers: true });
     try {
       const popup = { closed: false, location: { replace: () => undefined }, close: () => undefined };
@@ -99,25 +99,27 @@ describe("the buttons of drives", () => {
       await userEvent
         .setup({ advanceTimers: jest.advanceTimersByTime })
         .click(screen.getByRole("button", { name: "Save to OneDrive" }));
-      expect(await screen.findByText("Continue in the window of OneDrive.")).toBeVisible();
+      expect(await screen.findByText("Continue in the OneDrive window.")).toBeVisible();
       popup.closed = true;
       act(() => {
         jest.advanceTimersByTime(1000);
       });
-      expect(screen.getByRole("status")).toHaveTextContent("The window of OneDrive was closed before it was done.");
+      expect(screen.getByRole("status")).toHaveTextContent("The OneDrive window was closed too early.");
       await userEvent
         .setup({ advanceTimers: jest.advanceTimersByTime })
-        .click(screen.getByRole("button", { name: "Cancel" }));
-      expect(screen.queryByRole("status")).toBeNull();
+        .click(screen.getByRole("button", { name: "Close" }));
+      await waitFor(() => {
+        expect(screen.queryByRole("status")).toBeNull();
+      });
     } finally {
       jest.useRealTimers();
       Reflect.deleteProperty(globalThis, "BroadcastChannel");
     }
   });
 
-  it("save with the kept token, and tell where it went", async () => {
+  it("save with the stored token, and report the drive", async () => {
     saveToken("google", "t", 3600);
-    const calledPaths = mockAnswers({ json: { files: [] } }, { json: { id: "1" } });
+    const calledPaths = mockResponses({ json: { files: [] } }, { json: { id: "1" } });
     const onSaved = jest.fn();
     await renderPage(<SaveToDrive kind="picture" files={makePictures} onSaved={onSaved} />);
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
@@ -126,9 +128,9 @@ describe("the buttons of drives", () => {
     expect(onSaved).toHaveBeenCalledWith("google");
   });
 
-  it("warn before a kit is put beside a picture, and save nothing against a no", async () => {
+  it("warn before saving a kit on the drive of its picture, and save nothing if declined", async () => {
     saveToken("google", "t", 3600);
-    const calledPaths = mockAnswers({ json: { files: [{ id: "1" }] } });
+    const calledPaths = mockResponses({ json: { files: [{ id: "1" }] } });
     const { record } = await renderPage(<SaveToDrive kind="kit" files={makePictures} />, { confirmAnswer: false });
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
     await screen.findByRole("button", { name: "Save to Google Drive" });
@@ -140,11 +142,11 @@ describe("the buttons of drives", () => {
   it.each([
     [403, { error: { code: 403, errors: [{ reason: "storageQuotaExceeded" }] } }, /^Google Drive is full/],
     [401, {}, /^Google Drive asks you to sign in again/],
-    [503, {}, /^Google Drive cannot be reached/],
-    [418, {}, /^Google Drive answered something unknown/],
-  ])("say in words what %i means", async (status, json, message) => {
+    [503, {}, /^Google Drive can't be reached/],
+    [418, {}, /^Google Drive gave an unexpected answer/],
+  ])("explain status %i", async (status, json, message) => {
     saveToken("google", "t", 3600);
-    mockAnswers({ json: { files: [] } }, { status, json });
+    mockResponses({ json: { files: [] } }, { status, json });
     const onSaved = jest.fn();
     await renderPage(<SaveToDrive kind="picture" files={makePictures} onSaved={onSaved} />);
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
@@ -152,7 +154,7 @@ describe("the buttons of drives", () => {
     expect(onSaved).not.toHaveBeenCalled();
   });
 
-  it("end the act and forget the token when the portal locks", async () => {
+  it("cancel the operation and delete the token on lock", async () => {
     saveToken("google", "t", 3600);
     jest.spyOn(globalThis, "fetch").mockReturnValue(new Promise(() => undefined));
     const { record } = await renderPage(<SaveToDrive kind="picture" files={makePictures} />);
@@ -163,6 +165,7 @@ describe("the buttons of drives", () => {
     });
     expect(screen.queryByRole("progressbar")).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
-    expect(await screen.findByText(/^Your browser opened no window/)).toBeVisible(); // no token is left
+    // a new sign-in proves that the token is gone
+    expect(await screen.findByText(/^Your browser blocked/)).toBeVisible();
   });
 });

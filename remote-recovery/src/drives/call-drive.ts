@@ -6,13 +6,13 @@ import type { DriveCallOptions } from "./drive.ts";
 
 export interface DriveRequest extends Omit<RequestInit, "signal"> {
   readonly signal: AbortSignal;
-  /** Left out for addresses that are a permission in themselves. */
+  /** Absent for URLs that grant access themselves, such as upload sessions. */
   readonly token?: string;
-  /** Statuses that are answers, too. */
+  /** Error statuses that do not throw. */
   readonly acceptedStatuses?: readonly number[];
 }
 
-/** Both providers say in an error's body why; Google in `errors[].reason`, Graph in `code`. */
+/** Reasons in an error's body: Google uses `errors[].reason`, Graph uses `code`. */
 const DriveErrorBody = z.object({
   error: z.looseObject({ code: z.unknown(), errors: z.array(z.looseObject({ reason: z.string() })).optional() }),
 });
@@ -23,7 +23,7 @@ const quotaReasons: ReadonlySet<string> = new Set([
   "insufficientStorage",
 ]);
 
-/** One call to a drive. No cookie goes with it, and its address and body stay out of errors. */
+/** Calls a drive without cookies. Errors contain neither URL nor body. */
 export async function callDrive(
   url: string,
   { token, acceptedStatuses = [], headers, ...options }: DriveRequest,
@@ -45,7 +45,7 @@ export async function callDrive(
   }
   if (response.ok || acceptedStatuses.includes(response.status)) return response;
   if (response.status === 401 && token !== undefined) deleteToken(token);
-  throw new PortalError(await errorCodeOf(response));
+  throw new PortalError(await getErrorCode(response));
 }
 
 export async function readJson<Schema extends z.ZodType>(response: Response, schema: Schema): Promise<z.infer<Schema>> {
@@ -61,8 +61,7 @@ export async function readJson<Schema extends z.ZodType>(response: Response, sch
 }
 
 /**
- * The body as a file, read piece by piece. What turns out larger than announced is refused:
- * nobody's picture is that large.
+ * Reads the body chunk by chunk; fails as soon as it exceeds `maxBytes`.
  * @throws PortalError `payload_too_large`
  */
 export async function readFile(
@@ -71,16 +70,16 @@ export async function readFile(
   { onProgress }: Pick<DriveCallOptions, "onProgress">,
 ): Promise<File> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let done = 0;
+  let receivedBytes = 0;
   const reader = response.body?.getReader();
   try {
     for (;;) {
       const chunk = await reader?.read();
       if (chunk?.value === undefined) break;
-      done += chunk.value.length;
-      if (done > maxBytes) throw new PortalError("payload_too_large");
+      receivedBytes += chunk.value.length;
+      if (receivedBytes > maxBytes) throw new PortalError("payload_too_large");
       chunks.push(chunk.value);
-      onProgress({ done, total: Math.max(size, done) });
+      onProgress({ done: receivedBytes, total: Math.max(size, receivedBytes) });
     }
   } catch (error) {
     await reader?.cancel().catch(() => undefined); // the connection ends either way
@@ -89,7 +88,7 @@ export async function readFile(
   return new File(chunks, name, { type: response.headers.get("content-type") ?? "" });
 }
 
-/** Undefined for what is no JSON: no schema takes it. */
+/** Undefined for invalid JSON, which no schema accepts. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -104,7 +103,7 @@ function toConnectionError(error: unknown): PortalError {
   return new PortalError(navigator.onLine ? "service_unavailable" : "offline");
 }
 
-async function errorCodeOf(response: Response): Promise<ErrorCode> {
+async function getErrorCode(response: Response): Promise<ErrorCode> {
   const { status } = response;
   const body = DriveErrorBody.safeParse(await response.json().catch(() => undefined));
   const reasons = body.success

@@ -3,17 +3,17 @@ import type { Portal } from "@relicario/shared/contract";
 import type { DriveName } from "./drive.ts";
 
 /**
- * What is known of the person's drives: tokens, and from which drives a picture was taken or where
- * one was put. Memory only; it goes when the portal locks or signs out, and with the page.
+ * Holds drive tokens, and which drives a picture was read from or saved to. In memory only: cleared
+ * on lock, sign-out and reload.
  */
 const tokens = new Map<string, { readonly token: string; readonly expiresAt: number }>();
 const drivesWithPicture = new Set<DriveName>();
 let stopListening: (() => void) | null = null;
 
-/** A token that is about to end is not used: milliseconds before its end. */
+/** Treats tokens as expired this long before their end. */
 const expiryMarginMilliseconds = 60_000;
 
-/** Has the memory end with the session. */
+/** Clears the memory when the session locks or ends. */
 export function clearOnLock(portal: Pick<Portal, "onLock">): void {
   stopListening ??= portal.onLock(clearDriveMemory);
 }
@@ -25,23 +25,30 @@ export function clearDriveMemory(): void {
   drivesWithPicture.clear();
 }
 
-/** @param purpose Drive and scope. @param seconds Its life, as the provider says */
-export function saveToken(purpose: string, token: string, seconds: number): void {
-  tokens.set(purpose, { token, expiresAt: Date.now() + seconds * 1000 - expiryMarginMilliseconds });
+/**
+ * @param purpose drive and scope
+ * @param lifetimeSeconds as the provider reports it
+ */
+export function saveToken(purpose: string, token: string, lifetimeSeconds: number): void {
+  tokens.set(purpose, { token, expiresAt: Date.now() + lifetimeSeconds * 1000 - expiryMarginMilliseconds });
 }
 
 export function getToken(purpose: string): string | null {
-  const entry = tokens.get(purpose);
-  return entry !== undefined && entry.expiresAt > Date.now() ? entry.token : null;
+  const storedToken = tokens.get(purpose);
+  return storedToken !== undefined && storedToken.expiresAt > Date.now() ? storedToken.token : null;
 }
 
-/** A provider refused it: the next call asks for a new one. */
+/** Called when the provider rejects a token, so that the next call requests a new one. */
 export function deleteToken(token: string): void {
-  for (const [purpose, entry] of tokens) if (entry.token === token) tokens.delete(purpose);
+  for (const [purpose, storedToken] of tokens) if (storedToken.token === token) tokens.delete(purpose);
 }
 
 export function markPictureOn(drive: DriveName): void {
   drivesWithPicture.add(drive);
+}
+
+export function listDrivesWithPicture(): DriveName[] {
+  return [...drivesWithPicture];
 }
 
 export function hasPictureOn(drive: DriveName): boolean {

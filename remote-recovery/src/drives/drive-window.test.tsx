@@ -1,6 +1,8 @@
-import { answerUrl, openDriveWindow, type DriveWindow } from "./drive-window.ts";
+import { getRedirectUrl, openDriveWindow, type DriveWindow } from "./drive-window.ts";
 
-/** jsdom has no BroadcastChannel: those of one name hear each other. */
+/**
+ * Fake of BroadcastChannel, which jsdom lacks: channels of one name receive each other's messages.
+ */
 class FakeChannel {
   static readonly openChannels = new Set<FakeChannel>();
   onmessage: ((event: { data: unknown }) => void) | null = null;
@@ -50,95 +52,98 @@ afterEach(() => {
 });
 
 const open = (): DriveWindow => openDriveWindow({ signal: controller.signal, onLost });
-const stateOf = (url = popup.visited.slice(-1).join("")): string => new URL(url).searchParams.get("state") ?? "";
-/** What the page of the answer does. */
-function answer(state: string, parameters: string): FakeChannel {
+const getState = (url = popup.visited.slice(-1).join("")): string => new URL(url).searchParams.get("state") ?? "";
+/** Acts as the redirect page. */
+function redirect(state: string, parameters: string): FakeChannel {
   const channel = new FakeChannel(`drive-answer:${state}`);
   channel.postMessage({ answer: `state=${state}&${parameters}` });
   return channel;
 }
 
-describe("the window of a drive", () => {
-  it("gives the answer to the state that it sent, which nobody can guess", async () => {
-    const answerPromise = open().requestAnswer(new URL("https://accounts.example/auth?client_id=g"));
+describe("the popup of a drive", () => {
+  it("returns the response with its random state", async () => {
+    const responsePromise = open().requestAuthorization(new URL("https://accounts.example/auth?client_id=g"));
     expect(popup.visited).toEqual([
       expect.stringMatching(/^https:\/\/accounts\.example\/auth\?client_id=g&state=[0-9a-f]{32}$/),
     ]);
-    answer(stateOf(), "code=c");
-    expect((await answerPromise).get("code")).toBe("c");
+    redirect(getState(), "code=c");
+    expect((await responsePromise).get("code")).toBe("c");
   });
 
-  it("takes no answer under another state", async () => {
-    const answerPromise = open().requestAnswer(new URL("https://accounts.example/auth"));
-    const onAnswer = jest.fn();
-    void answerPromise.then(onAnswer);
-    const channel = new FakeChannel(`drive-answer:${stateOf()}`);
+  it("ignores a response with another state", async () => {
+    const responsePromise = open().requestAuthorization(new URL("https://accounts.example/auth"));
+    const onResponse = jest.fn();
+    void responsePromise.then(onResponse);
+    const channel = new FakeChannel(`drive-answer:${getState()}`);
     channel.postMessage({ answer: "state=another&code=evil" });
     channel.postMessage("nonsense");
     await Promise.resolve();
-    expect(onAnswer).not.toHaveBeenCalled();
-    channel.postMessage({ answer: `state=${stateOf()}&code=c` });
-    expect((await answerPromise).get("code")).toBe("c");
+    expect(onResponse).not.toHaveBeenCalled();
+    channel.postMessage({ answer: `state=${getState()}&code=c` });
+    expect((await responsePromise).get("code")).toBe("c");
   });
 
-  it.each(["access_denied", "invalid_scope"])("rejects with consent_required when the answer is %s", async (error) => {
-    const answerPromise = open().requestAnswer(new URL("https://accounts.example/auth"));
-    answer(stateOf(), `error=${error}`);
-    await expect(answerPromise).rejects.toMatchObject({ code: "consent_required" });
-  });
+  it.each(["access_denied", "invalid_scope"])(
+    "rejects with consent_required when the response is %s",
+    async (error) => {
+      const responsePromise = open().requestAuthorization(new URL("https://accounts.example/auth"));
+      redirect(getState(), `error=${error}`);
+      await expect(responsePromise).rejects.toMatchObject({ code: "consent_required" });
+    },
+  );
 
-  it("goes on in the same window, by the page of the answer, with a new state", async () => {
+  it("opens the next URL in the same popup through the redirect page, with a new state", async () => {
     const driveWindow = open();
-    const answerPromise = driveWindow.requestAnswer(new URL("https://accounts.example/first"));
-    const page = answer(stateOf(), "code=c");
+    const responsePromise = driveWindow.requestAuthorization(new URL("https://accounts.example/first"));
+    const page = redirect(getState(), "code=c");
     const messages: unknown[] = [];
     page.onmessage = ({ data }) => messages.push(data);
-    await answerPromise;
-    const secondAnswer = driveWindow.requestAnswer(new URL("https://accounts.example/second"));
+    await responsePromise;
+    const secondResponse = driveWindow.requestAuthorization(new URL("https://accounts.example/second"));
     expect(popup.visited).toHaveLength(1);
     const [{ address } = { address: "" }] = messages as { address: string }[];
     expect(messages).toEqual([
       { next: "go", address: expect.stringMatching(/^https:\/\/accounts\.example\/second\?state=[0-9a-f]{32}$/) },
     ]);
-    answer(stateOf(address), "access_token=t");
-    expect((await secondAnswer).get("access_token")).toBe("t");
+    redirect(getState(address), "access_token=t");
+    expect((await secondResponse).get("access_token")).toBe("t");
   });
 
-  it("posts from a page of this origin, when nothing was asked before", async () => {
+  it("posts through this origin's redirect page, which it opens first", async () => {
     const postPromise = open().postForm("https://picker.example", { access_token: "t" });
-    expect(popup.visited[0]).toMatch(new RegExp(`^${answerUrl().replaceAll(".", "\\.")}\\?state=`));
+    expect(popup.visited[0]).toMatch(new RegExp(`^${getRedirectUrl().replaceAll(".", "\\.")}\\?state=`));
     const messages: unknown[] = [];
-    const page = answer(stateOf(), "x=1");
+    const page = redirect(getState(), "x=1");
     page.onmessage = ({ data }) => messages.push(data);
     await postPromise;
     expect(messages).toEqual([{ next: "post", address: "https://picker.example", fields: { access_token: "t" } }]);
   });
 
-  it("says when it cannot be seen any more, and still takes the answer: a provider may have cut it off", async () => {
+  it("reports that it was closed, and still accepts the response", async () => {
     jest.useFakeTimers();
     try {
-      const answerPromise = open().requestAnswer(new URL("https://accounts.example/auth"));
+      const responsePromise = open().requestAuthorization(new URL("https://accounts.example/auth"));
       popup.closed = true;
       jest.advanceTimersByTime(2000);
       expect(onLost).toHaveBeenCalledTimes(1);
-      answer(stateOf(), "code=c");
-      expect((await answerPromise).get("code")).toBe("c");
+      redirect(getState(), "code=c");
+      expect((await responsePromise).get("code")).toBe("c");
     } finally {
       jest.useRealTimers();
     }
   });
 
-  it("ends with cancelled when the person gives up, and closes", async () => {
+  it("rejects with cancelled on abort, and closes", async () => {
     const driveWindow = open();
-    const answerPromise = driveWindow.requestAnswer(new URL("https://accounts.example/auth"));
+    const responsePromise = driveWindow.requestAuthorization(new URL("https://accounts.example/auth"));
     controller.abort();
-    await expect(answerPromise).rejects.toMatchObject({ code: "cancelled" });
+    await expect(responsePromise).rejects.toMatchObject({ code: "cancelled" });
     driveWindow.close();
     expect(popup.closed).toBe(true);
     expect(FakeChannel.openChannels.size).toBe(0);
   });
 
-  it("throws popup_blocked when the browser opens none", () => {
+  it("throws popup_blocked if the browser opens none", () => {
     jest.spyOn(window, "open").mockReturnValue(null);
     expect(open).toThrow("popup_blocked");
   });

@@ -1,24 +1,24 @@
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** Pixels, and how often the window is looked at. */
+/** Size of the popup in pixels, and how often to check whether it was closed. */
 const popupSettings = { width: 640, height: 720, pollMilliseconds: 500 } as const;
 
-/** What `host/public/drive-answer.js` tells. */
+/** Message of `host/public/drive-answer.js`: the parameters of the redirect. */
 const AnswerMessage = z.object({ answer: z.string() });
 
-/** A window beside the page in which a provider of a cloud drive asks the person. */
+/** A popup in which a drive's provider asks the person for consent. */
 export interface DriveWindow {
-  /** Undefined once the provider's policy has cut it from this page, or it was closed. */
+  /** Undefined once the popup was closed, or the provider's opener policy cut it off. */
   readonly getPopup: () => Window | undefined;
   /**
-   * Goes to an address that ends with the answer at {@link answerUrl}; a state of its own is
-   * added and the answer has to bear it.
-   * @throws PortalError `cancelled` when the signal ends it, `consent_required` when the answer is
-   *   an error
+   * Opens an authorization URL, adds a random `state`, and returns the parameters of the redirect
+   * to {@link getRedirectUrl} with the same `state`.
+   * @throws PortalError `cancelled` on abort, `consent_required` if the provider redirects with an
+   * error
    */
-  readonly requestAnswer: (url: URL) => Promise<URLSearchParams>;
-  /** Posts a form from the page of the last answer, or from a new one. */
+  readonly requestAuthorization: (url: URL) => Promise<URLSearchParams>;
+  /** Posts a form from the redirect page, which is opened first if necessary. */
   readonly postForm: (url: string, fields: Readonly<Record<string, string>>) => Promise<void>;
   readonly close: () => void;
 }
@@ -26,25 +26,25 @@ export interface DriveWindow {
 export interface DriveWindowSettings {
   readonly signal: AbortSignal;
   /**
-   * The window cannot be seen any more. Either it was closed, or a provider's opener policy cut it
-   * off: so this ends nothing, and an answer that still comes is taken.
+   * Called when the popup was closed, or when a provider's opener policy cut it off. The page
+   * cannot tell which, so the operation continues and still accepts a response.
    */
   readonly onLost: () => void;
 }
 
-/** Where every answer ends: registered with the providers, exactly so. */
-export function answerUrl(): string {
+/** Redirect URI, registered with the providers in exactly this form. */
+export function getRedirectUrl(): string {
   return new URL("/drive-answer.html", window.location.origin).href;
 }
 
 /**
- * Opens the window, empty; only a click may do that.
+ * Opens an empty popup; browsers allow it only in a click handler.
  * @throws PortalError `popup_blocked`
  */
 export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveWindow {
-  const popup = window.open("", "_blank", windowFeatures());
+  const popup = window.open("", "_blank", buildWindowFeatures());
   if (popup === null) throw new PortalError("popup_blocked");
-  /** To the page of the last answer, while it stands in the window. */
+  /** Channel to the redirect page in the popup; null before the first redirect. */
   let channel: BroadcastChannel | null = null;
   const pollTimer = setInterval(() => {
     if (!popup.closed) return;
@@ -52,22 +52,27 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
     onLost();
   }, popupSettings.pollMilliseconds);
 
-  const waitForAnswer = (state: string, send: () => void): Promise<URLSearchParams> => {
-    const answerChannel = new BroadcastChannel(`drive-answer:${state}`);
-    const answer = new Promise<URLSearchParams>((resolve, reject) => {
-      answerChannel.onmessage = ({ data }) => {
+  const waitForResponse = (state: string, send: () => void): Promise<URLSearchParams> => {
+    const responseChannel = new BroadcastChannel(`drive-answer:${state}`);
+    const responsePromise = new Promise<URLSearchParams>((resolve, reject) => {
+      responseChannel.onmessage = ({ data }) => {
         const message = AnswerMessage.safeParse(data);
         const parameters = new URLSearchParams(message.data?.answer ?? "");
         if (message.success && parameters.get("state") === state) resolve(parameters);
       };
-      signal.addEventListener("abort", () => {
+      responseChannel.onmessageerror = () => {
+        reject(new PortalError("bad_answer"));
+      };
+      const cancel = () => {
         reject(new PortalError("cancelled"));
-      });
+      };
+      if (signal.aborted) cancel(); // aborted while the URL was being prepared
+      signal.addEventListener("abort", cancel);
     });
     send();
     channel?.close();
-    channel = answerChannel;
-    return answer;
+    channel = responseChannel;
+    return responsePromise;
   };
   const navigate = (url: string) => {
     if (channel === null) popup.location.replace(url);
@@ -76,22 +81,22 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
 
   return {
     getPopup: () => (popup.closed ? undefined : popup),
-    requestAnswer: async (url) => {
+    requestAuthorization: async (url) => {
       const state = createState();
       url.searchParams.set("state", state);
-      const answer = await waitForAnswer(state, () => {
+      const response = await waitForResponse(state, () => {
         navigate(url.href);
       });
-      // `access_denied` is the person's no; all other errors are the provider's, or of a wrong
-      // configuration.
-      if (answer.has("error")) throw new PortalError("consent_required");
-      return answer;
+      // `access_denied` means that the person refused. All other errors come from the provider or
+      // from a wrong configuration.
+      if (response.has("error")) throw new PortalError("consent_required");
+      return response;
     },
     postForm: async (url, fields) => {
       const state = createState();
       if (channel === null)
-        await waitForAnswer(state, () => {
-          navigate(`${answerUrl()}?state=${state}`);
+        await waitForResponse(state, () => {
+          navigate(`${getRedirectUrl()}?state=${state}`);
         });
       channel?.postMessage({ next: "post", address: url, fields });
     },
@@ -110,8 +115,7 @@ function createState(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Centred over the page. */
-function windowFeatures(): string {
+function buildWindowFeatures(): string {
   const { screenX, screenY, outerWidth, outerHeight } = window;
   const { width, height } = popupSettings;
   const left = Math.max(0, Math.round(screenX + (outerWidth - width) / 2));

@@ -2,13 +2,15 @@ import type { DriveWindow } from "./drive-window.ts";
 
 export type DriveName = "google" | "onedrive";
 
-/** What lies on a drive: a kit opens with its picture, so both on one drive are worth a warning. */
+/**
+ * Kind of a saved file. A picture opens its kit, so a warning precedes saving both on one drive.
+ */
 export type DriveContentKind = "kit" | "picture";
 
-/** A file that is larger than this holds no picture of 52 million pixels; nothing is read of it. */
+/** Larger than any supported picture (52 megapixels); larger files are not read. */
 export const maxPictureBytes = 256 * 1024 * 1024;
 
-/** Bytes of what is moved. */
+/** Progress in bytes. */
 export interface DriveProgress {
   readonly done: number;
   readonly total: number;
@@ -20,23 +22,22 @@ export interface DriveCallOptions {
 }
 
 /**
- * A cloud drive by its documented calls. They throw PortalErrors: `consent_required` when the
- * person or the provider refused, `login_required` when a token is not taken any more,
- * `quota_exceeded` when the drive is full, `offline`, `service_unavailable`, `not_found`,
- * `interaction_required` when the window has to be opened once more, `payload_too_large`,
- * `cancelled`, and `bad_answer` for what the documentation does not know.
+ * A cloud drive. Calls throw PortalErrors:
+ * - `consent_required`: the person or the provider refused
+ * - `login_required`: the token was rejected
+ * - `quota_exceeded`: the drive is full
+ * - `interaction_required`: the popup must be opened again
+ * - `bad_answer`: the response is undocumented
+ * - `offline`, `service_unavailable`, `not_found`, `payload_too_large`, `cancelled`
  */
 export interface Drive {
   readonly name: DriveName;
-  /**
-   * Signs in in the window and gives a token for {@link contains} and {@link save}; the kept one
-   * while it lives.
-   */
+  /** Returns the stored token, or signs in to get one for {@link contains} and {@link save}. */
   readonly getSaveToken: (openWindow: () => DriveWindow, signal: AbortSignal) => Promise<string>;
-  /** Whether what this portal saved there, and may see, holds one of this kind. */
+  /** Whether the files that this portal can see on the drive include this kind. */
   readonly contains: (kind: DriveContentKind, token: string, signal: AbortSignal) => Promise<boolean>;
-  /** Never replaces a file of the same name. */
+  /** Never overwrites a file of the same name. */
   readonly save: (file: File, token: string, options: DriveCallOptions) => Promise<void>;
-  /** The provider's own picker, in the window; then the file that was chosen there. */
+  /** Opens the provider's picker in the popup, then downloads the picked file. */
   readonly pickFile: (openWindow: () => DriveWindow, language: string, options: DriveCallOptions) => Promise<File>;
 }

@@ -20,7 +20,7 @@ const scope = "https://www.googleapis.com/auth/drive.file";
 let server: ScriptedServer;
 let google: Drive;
 let onedrive: Drive;
-/** Addresses that the window was sent to. */
+/** URLs that the popup was sent to. */
 let visitedUrls: URL[];
 let fakePage: EventTarget;
 let online: boolean;
@@ -54,16 +54,16 @@ afterEach(() => {
   Reflect.deleteProperty(globalThis, "window");
 });
 
-/** A window in which the person answers so. */
-function fakeWindow(...answers: Readonly<Record<string, string>>[]): () => DriveWindow {
+/** A popup that redirects with these parameters. */
+function createFakeWindow(...responses: Readonly<Record<string, string>>[]): () => DriveWindow {
   return () => ({
     getPopup: () => undefined,
-    requestAnswer: (url) => {
+    requestAuthorization: (url) => {
       visitedUrls.push(url);
-      const answer = answers.shift();
-      return answer === undefined
+      const response = responses.shift();
+      return response === undefined
         ? Promise.reject(new PortalError("cancelled"))
-        : Promise.resolve(new URLSearchParams(answer));
+        : Promise.resolve(new URLSearchParams(response));
     },
     postForm: () => Promise.resolve(),
     close: () => undefined,
@@ -73,7 +73,7 @@ const grantedToken = { access_token: "t", token_type: "Bearer", expires_in: "359
 const { signal } = new AbortController();
 const makeFile = (size: number, name = "kit.html") =>
   new File([new Uint8Array(size).map((_, index) => index % 251)], name, { type: "text/html" });
-const contentRange = (call: ScriptedRequest) => call.headers["content-range"];
+const getContentRange = (call: ScriptedRequest) => call.headers["content-range"];
 
 async function saveWithProgress(drive: Drive, content: File): Promise<DriveProgress[]> {
   const progressEvents: DriveProgress[] = [];
@@ -82,8 +82,8 @@ async function saveWithProgress(drive: Drive, content: File): Promise<DriveProgr
 }
 
 describe("Google Drive", () => {
-  it("asks for a token in the fragment, for its own files and no more, and keeps it in memory", async () => {
-    await expect(google.getSaveToken(fakeWindow(grantedToken), signal)).resolves.toBe("t");
+  it("requests a token in the fragment with only the scope drive.file, and keeps it in memory", async () => {
+    await expect(google.getSaveToken(createFakeWindow(grantedToken), signal)).resolves.toBe("t");
     expect(visitedUrls[0]?.origin).toBe("https://accounts.example");
     expect(Object.fromEntries(visitedUrls[0]?.searchParams ?? [])).toEqual({
       client_id: "g",
@@ -92,15 +92,15 @@ describe("Google Drive", () => {
       scope,
       include_granted_scopes: "false",
     });
-    await expect(google.getSaveToken(fakeWindow(), signal)).resolves.toBe("t"); // no window
+    await expect(google.getSaveToken(createFakeWindow(), signal)).resolves.toBe("t"); // without opening a popup
   });
 
   it.each([
-    ["without what was asked for", { ...grantedToken, scope: "openid" }, "consent_required"],
+    ["without the requested scope", { ...grantedToken, scope: "openid" }, "consent_required"],
     ["without a token", { ...grantedToken, access_token: "" }, "bad_answer"],
-    ["of another kind", { ...grantedToken, token_type: "MAC" }, "bad_answer"],
-  ])("takes no answer %s", async (_, answer, code) => {
-    await expect(google.getSaveToken(fakeWindow(answer), signal)).rejects.toMatchObject({ code });
+    ["of another token type", { ...grantedToken, token_type: "MAC" }, "bad_answer"],
+  ])("rejects a response %s", async (_, response, code) => {
+    await expect(google.getSaveToken(createFakeWindow(response), signal)).rejects.toMatchObject({ code });
     expect(getToken("google")).toBeNull();
   });
 
@@ -117,7 +117,7 @@ describe("Google Drive", () => {
     expect(call?.headers.cookie).toBeUndefined();
   });
 
-  it("sends a large one in pieces, and tells how far it is", async () => {
+  it("sends a large file in chunks, with progress", async () => {
     const size = 2 * googleChunkBytes + 5;
     const receivedChunks: Buffer[] = [];
     server.script = ({ method, path, body }): ScriptedResponse => {
@@ -129,7 +129,7 @@ describe("Google Drive", () => {
     expect(progressEvents).toEqual(
       [googleChunkBytes, 2 * googleChunkBytes, size].map((done) => ({ done, total: size })),
     );
-    expect(server.requests.slice(1).map(contentRange)).toEqual([
+    expect(server.requests.slice(1).map(getContentRange)).toEqual([
       `bytes 0-1048575/${String(size)}`,
       `bytes 1048576-2097151/${String(size)}`,
       `bytes 2097152-2097156/${String(size)}`,
@@ -137,7 +137,7 @@ describe("Google Drive", () => {
     expect(Buffer.concat(receivedChunks).equals(Buffer.from(await makeFile(size).arrayBuffer()))).toBe(true);
   });
 
-  it("gives no piece and no token to an address of somebody else", async () => {
+  it("sends neither chunk nor token to another origin", async () => {
     server.script = () => ({ headers: { location: "https://evil.example/upload" } });
     await expect(saveWithProgress(google, makeFile(googleChunkBytes + 1))).rejects.toMatchObject({
       code: "bad_answer",
@@ -145,15 +145,19 @@ describe("Google Drive", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("takes the file that was chosen in Google's picker, and leaves the code", async () => {
+  it("fetches the file picked in Google's picker, and ignores the code", async () => {
     server.script = ({ path }) =>
       path.includes("alt=media")
         ? { bytes: Buffer.from("a picture"), headers: { "content-type": "image/jpeg" } }
         : { json: { name: "p.jpg", size: "9" } };
-    const pickedFile = await google.pickFile(fakeWindow({ code: "c", picked_file_ids: "id/1" }, grantedToken), "es", {
-      signal,
-      onProgress: () => undefined,
-    });
+    const pickedFile = await google.pickFile(
+      createFakeWindow({ code: "c", picked_file_ids: "id/1" }, grantedToken),
+      "es",
+      {
+        signal,
+        onProgress: () => undefined,
+      },
+    );
     expect([pickedFile.name, pickedFile.type, await pickedFile.text()]).toEqual(["p.jpg", "image/jpeg", "a picture"]);
     expect(
       visitedUrls.map(({ searchParams }) => [
@@ -172,13 +176,16 @@ describe("Google Drive", () => {
     expect(server.requests.every(({ path, body }) => !path.includes("c=") && body.length === 0)).toBe(true);
   });
 
-  it("fetches nothing when nothing was chosen, or when it is too large", async () => {
+  it("fetches nothing if no file was picked, or if the file is too large", async () => {
     await expect(
-      google.pickFile(fakeWindow({ code: "c", picked_file_ids: "" }), "en", { signal, onProgress: () => undefined }),
+      google.pickFile(createFakeWindow({ code: "c", picked_file_ids: "" }), "en", {
+        signal,
+        onProgress: () => undefined,
+      }),
     ).rejects.toMatchObject({ code: "cancelled" });
     server.script = () => ({ json: { name: "p.jpg", size: String(2 ** 40) } });
     await expect(
-      google.pickFile(fakeWindow({ picked_file_ids: "1" }, grantedToken), "en", {
+      google.pickFile(createFakeWindow({ picked_file_ids: "1" }, grantedToken), "en", {
         signal,
         onProgress: () => undefined,
       }),
@@ -188,7 +195,7 @@ describe("Google Drive", () => {
 });
 
 describe("OneDrive", () => {
-  /** Answers of the identity platform, and what follows. */
+  /** Scripts the token endpoint, and `respond` for all other calls. */
   const scriptPlatform = (respond: (call: ScriptedRequest) => ScriptedResponse) => {
     server.script = (call) =>
       call.path === "/consumers/oauth2/v2.0/token"
@@ -196,9 +203,9 @@ describe("OneDrive", () => {
         : respond(call);
   };
 
-  it("redeems the code with its proof, and no secret", async () => {
+  it("exchanges the code with PKCE, without a client secret", async () => {
     scriptPlatform(() => ({}));
-    await expect(onedrive.getSaveToken(fakeWindow({ code: "c" }), signal)).resolves.toBe("t");
+    await expect(onedrive.getSaveToken(createFakeWindow({ code: "c" }), signal)).resolves.toBe("t");
     const challenge = visitedUrls[0]?.searchParams.get("code_challenge");
     const body = Object.fromEntries(new URLSearchParams(server.requests[0]?.body.toString()));
     expect(visitedUrls[0]?.searchParams.get("code_challenge_method")).toBe("S256");
@@ -217,7 +224,7 @@ describe("OneDrive", () => {
     expect(body).not.toHaveProperty("client_secret");
   });
 
-  it("puts a small file into the folder of the application, beside one of the same name", async () => {
+  it("saves a small file in the application's folder, without overwriting", async () => {
     server.script = () => ({ status: 201, json: {} });
     await saveWithProgress(onedrive, makeFile(5, "kit #1.html"));
     expect(server.requests[0]).toMatchObject({
@@ -227,23 +234,23 @@ describe("OneDrive", () => {
     });
   });
 
-  it("sends a large one in pieces of a session, without the token", async () => {
+  it("sends a large file in chunks of an upload session, without the token", async () => {
     const size = onedriveSimpleUploadBytes + 1;
-    const pieces = Math.ceil(size / onedriveChunkBytes);
+    const chunkCount = Math.ceil(size / onedriveChunkBytes);
     server.script = ({ method }) =>
       method === "POST"
         ? { json: { uploadUrl: `${server.origin}/session/1` } }
-        : { status: server.requests.length - 1 < pieces ? 202 : 201, json: {} };
+        : { status: server.requests.length - 1 < chunkCount ? 202 : 201, json: {} };
     const progressEvents = await saveWithProgress(onedrive, makeFile(size));
-    expect(progressEvents).toHaveLength(pieces);
+    expect(progressEvents).toHaveLength(chunkCount);
     expect(progressEvents.at(-1)).toEqual({ done: size, total: size });
     expect(server.requests.slice(1).every(({ headers }) => headers.authorization === undefined)).toBe(true);
-    expect(server.requests.slice(1, 2).map(contentRange)).toEqual([
+    expect(server.requests.slice(1, 2).map(getContentRange)).toEqual([
       `bytes 0-${String(onedriveChunkBytes - 1)}/${String(size)}`,
     ]);
   });
 
-  it("sends nothing to a session outside of the configured origins", async () => {
+  it("sends nothing to an upload session outside the configured origins", async () => {
     server.script = () => ({ json: { uploadUrl: "https://evil.example/session" } });
     await expect(saveWithProgress(onedrive, makeFile(onedriveSimpleUploadBytes + 1))).rejects.toMatchObject({
       code: "bad_answer",
@@ -253,12 +260,12 @@ describe("OneDrive", () => {
   it.each([
     ["of the application's folder", { value: [{ file: { mimeType: "image/png" } }] }, "picture", true],
     ["of another kind", { value: [{ file: { mimeType: "text/html; charset=utf-8" } }, {}] }, "picture", false],
-  ] as const)("tells by the files %s what lies there", async (_, json, kind, expected) => {
+  ] as const)("detects whether it contains a kind by the files %s", async (_, json, kind, expected) => {
     server.script = () => ({ json });
     await expect(onedrive.contains(kind, "t", signal)).resolves.toBe(expected);
   });
 
-  it("follows the list to its end, on its own server alone", async () => {
+  it("follows the pages of a list, on the configured origin only", async () => {
     server.script = ({ path }) => ({
       json: path.includes("more")
         ? { value: [{ file: { mimeType: "image/png" } }] }
@@ -269,15 +276,15 @@ describe("OneDrive", () => {
     await expect(onedrive.contains("picture", "t", signal)).rejects.toMatchObject({ code: "bad_answer" });
   });
 
-  it("asks for the window once more when the sign-in cut it off, and has the token by then", async () => {
+  it("asks for another popup if the sign-in cut off the first, and keeps the token", async () => {
     scriptPlatform(() => ({}));
     await expect(
-      onedrive.pickFile(fakeWindow({ code: "c" }), "en", { signal, onProgress: () => undefined }),
+      onedrive.pickFile(createFakeWindow({ code: "c" }), "en", { signal, onProgress: () => undefined }),
     ).rejects.toMatchObject({ code: "interaction_required" });
     expect(getToken("onedrive choose")).toBe("t");
   });
 
-  describe("its picker", () => {
+  describe("the OneDrive picker", () => {
     const messageChannels: MessageChannel[] = [];
     afterEach(() => {
       for (const { port1, port2 } of messageChannels.splice(0)) {
@@ -286,15 +293,15 @@ describe("OneDrive", () => {
       }
     });
 
-    /** A window whose page behaves as Microsoft's picker, and then sends these commands. */
-    function fakePicker(
+    /** A popup that acts as Microsoft's picker and sends these commands. */
+    function createFakePicker(
       messages: unknown[],
       commands: readonly unknown[],
       { channel = (requestedChannelId: string) => requestedChannelId, origin = "https://picker.example" } = {},
     ): () => DriveWindow {
       const handle = {} as Window;
       return () => ({
-        ...fakeWindow({ code: "c" })(),
+        ...createFakeWindow({ code: "c" })(),
         getPopup: () => handle,
         postForm: (url, fields) => {
           messages.push({ address: url.split("?")[0], fields });
@@ -331,7 +338,7 @@ describe("OneDrive", () => {
       "@sharePoint.endpoint": endpoint,
     });
 
-    it("gets the token, and the file that was chosen is fetched", async () => {
+    it("receives the token and returns the picked file", async () => {
       const messages: unknown[] = [];
       scriptPlatform(({ path }) =>
         path === "/bytes"
@@ -343,7 +350,7 @@ describe("OneDrive", () => {
         { command: "dance" },
         { command: "pick", items: [makeItem(`${server.origin}/_api/v2.0`)] },
       ];
-      const pickedFile = await onedrive.pickFile(fakePicker(messages, commands), "es", {
+      const pickedFile = await onedrive.pickFile(createFakePicker(messages, commands), "es", {
         signal,
         onProgress: () => undefined,
       });
@@ -367,19 +374,19 @@ describe("OneDrive", () => {
         [{ command: "pick", items: [makeItem("https://evil.example/v2.0")] }],
         "bad_answer",
       ],
-    ])("fetches nothing when it %s", async (_, commands, code) => {
+    ])("causes no download when it %s", async (_, commands, code) => {
       scriptPlatform(() => ({ json: {} }));
       await expect(
-        onedrive.pickFile(fakePicker([], commands), "en", { signal, onProgress: () => undefined }),
+        onedrive.pickFile(createFakePicker([], commands), "en", { signal, onProgress: () => undefined }),
       ).rejects.toMatchObject({ code });
       expect(server.requests).toHaveLength(1);
     });
 
-    it("may stand where contents are, since it moves with the account", async () => {
+    it("may run at a content origin", async () => {
       const messages: unknown[] = [];
       scriptPlatform(() => ({ json: {} }));
       await expect(
-        onedrive.pickFile(fakePicker(messages, [{ command: "close" }], { origin: server.origin }), "en", {
+        onedrive.pickFile(createFakePicker(messages, [{ command: "close" }], { origin: server.origin }), "en", {
           signal,
           onProgress: () => undefined,
         }),
@@ -390,14 +397,18 @@ describe("OneDrive", () => {
     it.each([
       ["under another channel", { channel: () => "guessed" }],
       ["at an origin that the deployment does not name", { origin: "https://evil.example" }],
-    ])("is not believed %s", async (_, pickerOptions) => {
+    ])("is not trusted %s", async (_, pickerOptions) => {
       const messages: unknown[] = [];
       scriptPlatform(() => ({}));
       const controller = new AbortController();
-      const pickPromise = onedrive.pickFile(fakePicker(messages, [{ command: "authenticate" }], pickerOptions), "en", {
-        signal: controller.signal,
-        onProgress: () => undefined,
-      });
+      const pickPromise = onedrive.pickFile(
+        createFakePicker(messages, [{ command: "authenticate" }], pickerOptions),
+        "en",
+        {
+          signal: controller.signal,
+          onProgress: () => undefined,
+        },
+      );
       setImmediate(() => {
         controller.abort();
       });
@@ -407,7 +418,7 @@ describe("OneDrive", () => {
   });
 });
 
-describe("a drive that does not do it", () => {
+describe("a drive whose calls fail", () => {
   it.each<[string, ScriptedResponse, string]>([
     [
       "is full (Google)",
@@ -415,26 +426,26 @@ describe("a drive that does not do it", () => {
       "quota_exceeded",
     ],
     ["is full (Graph)", { status: 507, json: { error: { code: "quotaLimitReached" } } }, "quota_exceeded"],
-    ["takes the token no more", { status: 401 }, "login_required"],
-    ["forbids it", { status: 403, json: {} }, "forbidden"],
+    ["rejects the token", { status: 401 }, "login_required"],
+    ["forbids the call", { status: 403, json: {} }, "forbidden"],
     ["has no such file", { status: 404 }, "not_found"],
     ["is busy", { status: 429 }, "service_unavailable"],
     ["is broken", { status: 503, bytes: Buffer.from("<html>") }, "service_unavailable"],
     ["breaks the connection", { cutConnection: true, headers: { "content-length": "100" } }, "service_unavailable"],
-    ["says something else", { bytes: Buffer.from("not json") }, "bad_answer"],
-  ])("%s", async (_, answer, code) => {
-    server.script = () => answer;
+    ["answers no JSON", { bytes: Buffer.from("not json") }, "bad_answer"],
+  ])("%s", async (_, response, code) => {
+    server.script = () => response;
     await expect(google.contains("kit", "t", signal)).rejects.toMatchObject({ code });
   });
 
-  it("is asked with a new token after it refused one", async () => {
-    await google.getSaveToken(fakeWindow(grantedToken), signal);
+  it("deletes a rejected token", async () => {
+    await google.getSaveToken(createFakeWindow(grantedToken), signal);
     server.script = () => ({ status: 401 });
     await expect(google.contains("kit", "t", signal)).rejects.toMatchObject({ code: "login_required" });
     expect(getToken("google")).toBeNull();
   });
 
-  it("is told apart from a device without network", async () => {
+  it("reports the service as unavailable, or the device as offline", async () => {
     const unreachableDrive = createGoogleDrive({
       client_id: "g",
       authorize_url: "https://a.example",
@@ -445,7 +456,7 @@ describe("a drive that does not do it", () => {
     await expect(unreachableDrive.contains("kit", "t", signal)).rejects.toMatchObject({ code: "offline" });
   });
 
-  it("is left when the person gives up", async () => {
+  it("rejects as cancelled on abort", async () => {
     const controller = new AbortController();
     controller.abort();
     await expect(google.contains("kit", "t", controller.signal)).rejects.toMatchObject({ code: "cancelled" });
@@ -454,16 +465,16 @@ describe("a drive that does not do it", () => {
 
 describe("saveToDrive", () => {
   const files = [makeFile(3), makeFile(4, "large.age")];
-  function makeFakeDrive(contains: boolean): { readonly drive: Drive; readonly saved: string[] } {
-    const saved: string[] = [];
+  function makeFakeDrive(contains: boolean): { readonly drive: Drive; readonly savedNames: string[] } {
+    const savedNames: string[] = [];
     return {
-      saved,
+      savedNames,
       drive: {
         name: "google",
         getSaveToken: () => Promise.resolve("t"),
         contains: () => Promise.resolve(contains),
         save: ({ name, size }, _token, { onProgress }) => {
-          saved.push(name);
+          savedNames.push(name);
           onProgress({ done: size, total: size });
           return Promise.resolve();
         },
@@ -474,19 +485,19 @@ describe("saveToDrive", () => {
   const makeOptions = (confirm: boolean, progressEvents: DriveProgress[] = []) => {
     const confirmSameDrive = jest.fn(() => Promise.resolve(confirm));
     return {
-      openWindow: fakeWindow(),
+      openWindow: createFakeWindow(),
       signal,
       onProgress: (progress: DriveProgress) => progressEvents.push(progress),
       confirmSameDrive,
     };
   };
 
-  it("saves a kit and what belongs beside it, with one progress", async () => {
-    const { drive, saved } = makeFakeDrive(false);
+  it("saves a kit and its attachments with one progress", async () => {
+    const { drive, savedNames } = makeFakeDrive(false);
     const progressEvents: DriveProgress[] = [];
     const options = makeOptions(true, progressEvents);
     await expect(saveToDrive(drive, "kit", files, options)).resolves.toBe(true);
-    expect(saved).toEqual(["kit.html", "large.age"]);
+    expect(savedNames).toEqual(["kit.html", "large.age"]);
     expect(progressEvents).toEqual([
       { done: 0, total: 0 },
       { done: 3, total: 7 },
@@ -499,18 +510,21 @@ describe("saveToDrive", () => {
     ["a kit where a picture was saved", "kit", true, false],
     ["a picture where a kit was saved", "picture", true, false],
     ["a kit where the picture was fetched from", "kit", false, true],
-  ] as const)("warns first of %s, and saves nothing against a no", async (_, kind, contains, fetched) => {
-    const { drive, saved } = makeFakeDrive(contains);
-    if (fetched) markPictureOn("google");
-    const refusingOptions = makeOptions(false);
-    await expect(saveToDrive(drive, kind, files, refusingOptions)).resolves.toBe(false);
-    expect(refusingOptions.confirmSameDrive).toHaveBeenCalledTimes(1);
-    expect(saved).toEqual([]);
-    await expect(saveToDrive(drive, kind, files, makeOptions(true))).resolves.toBe(true);
-    expect(saved).toHaveLength(2);
-  });
+  ] as const)(
+    "warns of %s before it saves, and saves nothing if declined",
+    async (_, kind, contains, pictureFetched) => {
+      const { drive, savedNames } = makeFakeDrive(contains);
+      if (pictureFetched) markPictureOn("google");
+      const refusingOptions = makeOptions(false);
+      await expect(saveToDrive(drive, kind, files, refusingOptions)).resolves.toBe(false);
+      expect(refusingOptions.confirmSameDrive).toHaveBeenCalledTimes(1);
+      expect(savedNames).toEqual([]);
+      await expect(saveToDrive(drive, kind, files, makeOptions(true))).resolves.toBe(true);
+      expect(savedNames).toHaveLength(2);
+    },
+  );
 
-  it("remembers where a picture was put, until the portal locks", async () => {
+  it("remembers until lock which drive has a picture", async () => {
     let lock: () => void = () => undefined;
     clearOnLock({
       onLock: (listener) => {

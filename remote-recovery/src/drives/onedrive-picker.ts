@@ -1,13 +1,13 @@
 /**
  * [Note: Microsoft's picker]
  *
- * 1. Page: posts token and configuration to the picker's address, in the window.
- * 2. Picker: `initialize` with our channel id to the page that opened it, and a port. It may stand
- *    at another address by then, since that changes with the account; the protocol names none. The
- *    token goes to origins of the deployment document alone.
- * 3. Page: `activate` over the port. From here all goes over the port.
- * 4. Picker: `command`s, each acknowledged: `authenticate` gets the token, `pick` the file ends it,
- *    `close` gives up.
+ * 1. Page: posts token and configuration to the picker's URL in the popup.
+ * 2. Picker: sends `initialize` with our channel id and a port to its opener. Its origin depends on
+ *    the account and is not fixed by the protocol: the token only goes to origins listed in the
+ *    deployment document.
+ * 3. Page: sends `activate` over the port, which carries all further messages.
+ * 4. Picker: sends `command`s, each acknowledged: `authenticate` requests the token, `pick` returns
+ *    the file and ends, `close` cancels.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -17,7 +17,7 @@ import type { DriveWindow } from "./drive-window.ts";
 export interface PickedItem {
   readonly id: string;
   readonly driveId: string;
-  /** Base address of the calls that know the item. */
+  /** Base URL of the API that holds the item. */
   readonly endpoint: string;
 }
 
@@ -25,7 +25,7 @@ export interface PickOptions {
   readonly token: string;
   readonly language: string;
   readonly signal: AbortSignal;
-  /** Whether the page of an origin may be the picker. */
+  /** Whether the picker may run at this origin. */
   readonly isTrusted: (origin: string) => boolean;
 }
 
@@ -46,9 +46,12 @@ const PickCommand = z.object({
   ]),
 });
 
-/** @throws PortalError `cancelled` when it was left without a choice, `bad_answer` */
+/**
+ * @throws PortalError `cancelled` if the picker was closed without a choice; `bad_answer` for
+ *   undocumented messages
+ */
 export async function pickItem(
-  popup: DriveWindow,
+  driveWindow: DriveWindow,
   pickerUrl: string,
   { token, language, signal, isTrusted }: PickOptions,
 ): Promise<PickedItem> {
@@ -76,7 +79,7 @@ export async function pickItem(
       ({ source, origin, data, ports: [port] }) => {
         const initialization = Initialize.safeParse(data);
         if (
-          source !== popup.getPopup() ||
+          source !== driveWindow.getPopup() ||
           !isTrusted(origin) ||
           !initialization.success ||
           initialization.data.channelId !== channelId ||
@@ -86,13 +89,16 @@ export async function pickItem(
         port.onmessage = (message) => {
           handleCommand(port, message.data);
         };
+        port.onmessageerror = () => {
+          reject(new PortalError("bad_answer"));
+        };
         port.postMessage({ type: "activate" });
       },
       { signal: listenerController.signal },
     );
     const handleCommand = (port: MessagePort, data: unknown) => {
       const message = Command.safeParse(data);
-      if (!message.success) return; // notifications
+      if (!message.success) return; // notifications need no reply
       const { id, data: command } = message.data;
       const reply = (result: Readonly<Record<string, unknown>>) => {
         port.postMessage({ type: "result", id, data: result });
@@ -122,9 +128,9 @@ export async function pickItem(
       }
     };
   });
-  pickResult.catch(() => undefined); // may end while the form is still on its way
+  pickResult.catch(() => undefined); // attached now, because it may reject before it is awaited
   const query = new URLSearchParams({ filePicker: JSON.stringify(configuration), locale: language });
-  await popup.postForm(`${pickerUrl}?${query.toString()}`, { access_token: token });
+  await driveWindow.postForm(`${pickerUrl}?${query.toString()}`, { access_token: token });
   try {
     return await pickResult;
   } finally {

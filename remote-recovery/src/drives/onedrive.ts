@@ -1,6 +1,6 @@
 /**
- * OneDrive by Microsoft Graph, in the folder that belongs to this application alone
- * (`Files.ReadWrite.AppFolder`), and Microsoft's file picker, version 8.
+ * OneDrive through Microsoft Graph, in this application's own folder (`Files.ReadWrite.AppFolder`),
+ * and Microsoft's file picker v8.
  * (https://learn.microsoft.com/graph/onedrive-concept-overview,
  * https://learn.microsoft.com/onedrive/developer/controls/file-pickers)
  */
@@ -11,15 +11,15 @@ import { z } from "zod";
 
 import { callDrive, readFile, readJson } from "./call-drive.ts";
 import { getToken, saveToken } from "./drive-memory.ts";
-import { answerUrl, type DriveWindow } from "./drive-window.ts";
+import { getRedirectUrl, type DriveWindow } from "./drive-window.ts";
 import { maxPictureBytes, type Drive } from "./drive.ts";
 import { pickItem } from "./onedrive-picker.ts";
 
 const scopes = { save: "https://graph.microsoft.com/Files.ReadWrite.AppFolder", choose: "OneDrive.ReadOnly" } as const;
 
-/** Above this an upload session is made. */
+/** Larger files use an upload session. */
 export const onedriveSimpleUploadBytes = 4 * 1024 * 1024;
-/** One piece of a session; Graph asks for multiples of 320 KiB. */
+/** Chunk of an upload session; Graph requires multiples of 320 KiB. */
 export const onedriveChunkBytes = 4 * 320 * 1024;
 
 const Token = z.object({
@@ -40,15 +40,15 @@ const Item = z.object({
 });
 
 export function createOneDrive(settings: NonNullable<Drives["onedrive"]>): Drive {
-  const folder = `${settings.graph_url}/me/drive/special/approot`;
+  const folderUrl = `${settings.graph_url}/me/drive/special/approot`;
 
   const requestToken = async (
-    popup: DriveWindow,
+    driveWindow: DriveWindow,
     purpose: keyof typeof scopes,
     signal: AbortSignal,
   ): Promise<string> => {
     const { verifier, challenge } = await createPkcePair();
-    const clientParameters = { client_id: settings.client_id, redirect_uri: answerUrl(), scope: scopes[purpose] };
+    const clientParameters = { client_id: settings.client_id, redirect_uri: getRedirectUrl(), scope: scopes[purpose] };
     const authorizeUrl = new URL(`${settings.authority}/oauth2/v2.0/authorize`);
     authorizeUrl.search = new URLSearchParams({
       ...clientParameters,
@@ -57,7 +57,7 @@ export function createOneDrive(settings: NonNullable<Drives["onedrive"]>): Drive
       code_challenge: challenge,
       code_challenge_method: "S256",
     }).toString();
-    const code = (await popup.requestAnswer(authorizeUrl)).get("code");
+    const code = (await driveWindow.requestAuthorization(authorizeUrl)).get("code");
     if (code === null) throw new PortalError("bad_answer");
     const body = new URLSearchParams({
       ...clientParameters,
@@ -72,7 +72,7 @@ export function createOneDrive(settings: NonNullable<Drives["onedrive"]>): Drive
     saveToken(`onedrive ${purpose}`, token.access_token, token.expires_in);
     return token.access_token;
   };
-  /** A token and contents go nowhere but to the configured origins. */
+  /** Tokens and contents go to configured origins only. */
   const isContentUrl = (url: string): boolean => settings.content_origins.some((source) => matchesSource(source, url));
   const requireContentUrl = (url: string): string => {
     if (!isContentUrl(url)) throw new PortalError("bad_answer");
@@ -85,69 +85,74 @@ export function createOneDrive(settings: NonNullable<Drives["onedrive"]>): Drive
     getSaveToken: async (openWindow, signal) => getToken("onedrive save") ?? requestToken(openWindow(), "save", signal),
     contains: async (kind, token, signal) => {
       const mimePattern = kind === "kit" ? /^text\/html/ : /^image\//;
-      let page: string | undefined = `${folder}/children?$select=file&$top=200`;
-      while (page !== undefined) {
-        // nothing was ever saved there
-        const response: Response = await callDrive(page, { token, signal, acceptedStatuses: [404] });
+      let pageUrl: string | undefined = `${folderUrl}/children?$select=file&$top=200`;
+      while (pageUrl !== undefined) {
+        // 404: nothing was saved there yet
+        const response: Response = await callDrive(pageUrl, { token, signal, acceptedStatuses: [404] });
         if (response.status === 404) return false;
         const children: z.infer<typeof FolderPage> = await readJson(response, FolderPage);
         if (children.value.some(({ file }) => mimePattern.test(file?.mimeType ?? ""))) return true;
-        page = children["@odata.nextLink"];
-        if (page !== undefined && new URL(page).origin !== new URL(settings.graph_url).origin)
+        pageUrl = children["@odata.nextLink"];
+        if (pageUrl !== undefined && new URL(pageUrl).origin !== new URL(settings.graph_url).origin)
           throw new PortalError("bad_answer");
       }
       return false;
     },
     save: async (file, token, { signal, onProgress }) => {
-      const total = file.size;
-      const item = `${folder}:/${encodeURIComponent(file.name)}:`;
-      if (total <= onedriveSimpleUploadBytes) {
+      const totalBytes = file.size;
+      const itemUrl = `${folderUrl}:/${encodeURIComponent(file.name)}:`;
+      if (totalBytes <= onedriveSimpleUploadBytes) {
         const headers = { "content-type": file.type === "" ? "application/octet-stream" : file.type };
-        await callDrive(`${item}/content?@microsoft.graph.conflictBehavior=rename`, {
+        await callDrive(`${itemUrl}/content?@microsoft.graph.conflictBehavior=rename`, {
           method: "PUT",
           headers,
           body: file,
           token,
           signal,
         });
-        onProgress({ done: total, total });
+        onProgress({ done: totalBytes, total: totalBytes });
         return;
       }
-      const sessionResponse = await callDrive(`${item}/createUploadSession`, {
+      const sessionResponse = await callDrive(`${itemUrl}/createUploadSession`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ item: { "@microsoft.graph.conflictBehavior": "rename", name: file.name } }),
         token,
         signal,
       });
-      const session = requireContentUrl((await readJson(sessionResponse, Session)).uploadUrl);
-      for (let done = 0; done < total;) {
-        const end = Math.min(done + onedriveChunkBytes, total);
-        // The address is the permission: no token goes with the pieces.
-        const headers = { "content-range": `bytes ${String(done)}-${String(end - 1)}/${String(total)}` };
-        const { status } = await callDrive(session, { method: "PUT", headers, body: file.slice(done, end), signal });
-        if ((status === 202) !== end < total) throw new PortalError("bad_answer");
-        done = end;
-        onProgress({ done, total });
+      const sessionUrl = requireContentUrl((await readJson(sessionResponse, Session)).uploadUrl);
+      for (let sentBytes = 0; sentBytes < totalBytes;) {
+        const end = Math.min(sentBytes + onedriveChunkBytes, totalBytes);
+        // The URL grants access: chunks carry no token.
+        const headers = { "content-range": `bytes ${String(sentBytes)}-${String(end - 1)}/${String(totalBytes)}` };
+        const { status } = await callDrive(sessionUrl, {
+          method: "PUT",
+          headers,
+          body: file.slice(sentBytes, end),
+          signal,
+        });
+        if ((status === 202) !== end < totalBytes) throw new PortalError("bad_answer");
+        sentBytes = end;
+        onProgress({ done: sentBytes, total: totalBytes });
       }
     },
     pickFile: async (openWindow, language, options) => {
-      const popup = openWindow();
-      const token = getToken("onedrive choose") ?? (await requestToken(popup, "choose", options.signal));
-      // A sign-in may cut the window off, and the picker has to speak to this page: the next click
-      // opens one that it can.
-      if (popup.getPopup() === undefined) throw new PortalError("interaction_required");
-      const pickedItem = await pickItem(popup, settings.picker_url, {
+      const driveWindow = openWindow();
+      const token = getToken("onedrive choose") ?? (await requestToken(driveWindow, "choose", options.signal));
+      // A sign-in may cut off the popup, but the picker must message this page. The next click
+      // opens a connected popup.
+      if (driveWindow.getPopup() === undefined) throw new PortalError("interaction_required");
+      const pickedItem = await pickItem(driveWindow, settings.picker_url, {
         token,
         language,
         signal: options.signal,
         isTrusted,
       });
-      popup.close();
-      const item = requireContentUrl(
+      driveWindow.close();
+      const itemUrl = requireContentUrl(
         `${pickedItem.endpoint}/drives/${encodeURIComponent(pickedItem.driveId)}/items/${encodeURIComponent(pickedItem.id)}`,
       );
-      const metadata = await readJson(await callDrive(item, { token, signal: options.signal }), Item);
+      const metadata = await readJson(await callDrive(itemUrl, { token, signal: options.signal }), Item);
       if (metadata.size > maxPictureBytes) throw new PortalError("payload_too_large");
       const downloadUrl = requireContentUrl(
         metadata["@content.downloadUrl"] ?? metadata["@microsoft.graph.downloadUrl"] ?? "",
@@ -162,8 +167,8 @@ export function createOneDrive(settings: NonNullable<Drives["onedrive"]>): Drive
 }
 
 /**
- * Whether an address is of a source as the deployment document names it: an origin, or `*.` and all
- * names below a host.
+ * Whether a URL matches a source of the deployment document: an origin, or `*.host` for all
+ * subdomains of a host.
  */
 function matchesSource(source: string, url: string): boolean {
   if (!URL.canParse(url)) return false;

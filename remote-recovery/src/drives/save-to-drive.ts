@@ -4,13 +4,13 @@ import type { Drive, DriveCallOptions, DriveContentKind } from "./drive.ts";
 
 export interface SaveToDriveOptions extends DriveCallOptions {
   readonly openWindow: () => DriveWindow;
-  /** The drive holds a picture and a kit is to lie beside it, or the other way round. */
+  /** Asks before a kit and a picture are saved on one drive. */
   readonly confirmSameDrive: () => Promise<boolean>;
 }
 
 /**
- * Signs in, looks what lies there already, and saves all files. False when the person kept them
- * back.
+ * Signs in, warns if the drive has the counterpart (the kit of a picture, the picture of a kit),
+ * and saves the files. Returns false if the person declined.
  */
 export async function saveToDrive(
   drive: Drive,

@@ -1,6 +1,6 @@
 import { usePortal } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
-import { useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { useVaultOperation } from "@relicario/shared/forms";
+import { useMemo, useState } from "react";
 
 import { clearOnLock } from "./drive-memory.ts";
 import { openDriveWindow, type DriveWindow } from "./drive-window.ts";
@@ -10,7 +10,7 @@ import { createOneDrive } from "./onedrive.ts";
 
 export type DriveOperation =
   | { readonly status: "idle" }
-  /** The person is asked in a window; `windowLost`: it cannot be seen any more. */
+  /** The person answers in a popup; `windowLost`: it was closed or cut off. */
   | { readonly status: "waiting"; readonly drive: DriveName; readonly windowLost: boolean }
   | { readonly status: "moving"; readonly drive: DriveName; readonly progress: DriveProgress }
   | { readonly status: "failed"; readonly drive: DriveName; readonly error: unknown }
@@ -20,7 +20,6 @@ export interface DriveOperationOptions extends DriveCallOptions {
   readonly openWindow: () => DriveWindow;
 }
 
-/** The drives of this deployment. */
 export function useDrives(): readonly Drive[] {
   const { google, onedrive } = usePortal().drives;
   return useMemo(
@@ -32,70 +31,66 @@ export function useDrives(): readonly Drive[] {
   );
 }
 
-/**
- * One act at a time: a newer one, a lock and leaving the screen end the one before, and close its
- * window.
- */
+/** Null if no popup is open. */
+type WindowState = "open" | "lost" | null;
+
+/** Runs one drive operation at a time, and closes its popup afterwards. */
 export function useDriveOperation() {
   const portal = usePortal();
-  const [operation, setOperation] = useState<DriveOperation>({ status: "idle" });
-  const activeController = useRef<AbortController | null>(null);
-  const cancel = () => {
-    activeController.current?.abort();
-    activeController.current = null;
-    setOperation({ status: "idle" });
-  };
-  const handleLock = useEffectEvent(cancel);
-  useEffect(
-    () =>
-      portal.onLock(() => {
-        handleLock();
-      }),
-    [portal],
-  );
-  useEffect(() => () => activeController.current?.abort(), []);
+  const { running, progress, error, start, cancel } = useVaultOperation();
+  const [drive, setDrive] = useState<DriveName | null>(null);
+  const [windowState, setWindowState] = useState<WindowState>(null);
+  const [isDone, setIsDone] = useState(false);
 
-  /** @param perform True when it was done; false when the person thought better of it */
-  const run = async (
-    { name: drive }: Drive,
-    perform: (options: DriveOperationOptions) => Promise<boolean>,
-  ): Promise<void> => {
-    activeController.current?.abort();
-    const controller = new AbortController();
-    activeController.current = controller;
-    const update = (nextOperation: DriveOperation) => {
-      if (activeController.current === controller) setOperation(nextOperation);
-    };
-    let popup: DriveWindow | null = null;
-    const closeWindow = () => {
-      popup?.close();
-      popup = null;
-    };
+  /** @param perform resolves to false if the person declined */
+  const run = ({ name }: Drive, perform: (options: DriveOperationOptions) => Promise<boolean>): void => {
+    setDrive(name);
+    setWindowState(null);
+    setIsDone(false);
     clearOnLock(portal);
-    try {
-      const done = await perform({
-        signal: controller.signal,
-        openWindow: () => {
-          update({ status: "waiting", drive, windowLost: false });
-          popup = openDriveWindow({
-            signal: controller.signal,
-            onLost: () => {
-              update({ status: "waiting", drive, windowLost: true });
+    start({
+      run: async ({ signal, onProgress }) => {
+        let driveWindow: DriveWindow | null = null;
+        const closeWindow = () => {
+          driveWindow?.close();
+          driveWindow = null;
+        };
+        const updateWindowState = (next: WindowState) => {
+          if (!signal.aborted) setWindowState(next);
+        };
+        try {
+          return await perform({
+            signal,
+            openWindow: () => {
+              updateWindowState("open");
+              driveWindow = openDriveWindow({
+                signal,
+                onLost: () => {
+                  updateWindowState("lost");
+                },
+              });
+              return driveWindow;
+            },
+            onProgress: ({ done, total }) => {
+              closeWindow(); // the popup is no longer needed
+              updateWindowState(null);
+              onProgress({ phase: "sending", done, total });
             },
           });
-          return popup;
-        },
-        onProgress: (progress) => {
-          closeWindow(); // what is asked there is answered
-          update({ status: "moving", drive, progress });
-        },
-      });
-      update(done ? { status: "done", drive } : { status: "idle" });
-    } catch (error) {
-      update(isPortalError(error, "cancelled") ? { status: "idle" } : { status: "failed", drive, error });
-    } finally {
-      closeWindow();
-    }
+        } finally {
+          closeWindow();
+        }
+      },
+      onDone: setIsDone,
+    });
   };
-  return { operation, run, cancel };
+  return { operation: toDriveOperation(), run, cancel };
+
+  function toDriveOperation(): DriveOperation {
+    if (drive === null || error?.code === "cancelled" || error?.code === "vault_locked") return { status: "idle" };
+    if (error !== null) return { status: "failed", drive, error };
+    if (running && windowState !== null) return { status: "waiting", drive, windowLost: windowState === "lost" };
+    if (running && progress !== null) return { status: "moving", drive, progress };
+    return isDone ? { status: "done", drive } : { status: "idle" };
+  }
 }

@@ -2,7 +2,7 @@ import { Stepper } from "@relicario/shared/forms";
 import { SmallText, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-/** The screens of a flow in their order. Texts: `welcome:<flow>.<step>_label`. */
+/** Screens of each flow in order. Texts: `welcome:<flow>.<step>_label`. */
 const flows = {
   backup: ["start", "picture", "secret", "processing", "safeguard", "congrats"],
   recovery: ["start", "picture", "processing", "congrats"],
@@ -12,7 +12,7 @@ type FlowStepsProps =
   | { readonly flow: "backup"; readonly step: (typeof flows.backup)[number] }
   | { readonly flow: "recovery"; readonly step: (typeof flows.recovery)[number] };
 
-/** Where the person is in a flow, in words and in numbers. */
+/** Position in a flow, as text and as a stepper. */
 export function FlowSteps({ flow, step }: FlowStepsProps) {
   const { t } = useTranslation("welcome");
   const names: readonly string[] = flows[flow];
@@ -24,7 +24,7 @@ export function FlowSteps({ flow, step }: FlowStepsProps) {
       <Stepper
         label={t(`${flow}.list_aria`)}
         steps={names.map((name) => t(`${flow}.${name}_label`))}
-        current={progressStep - 1}
+        currentStep={progressStep - 1}
       />
     </Stack>
   );

@@ -2,7 +2,7 @@ import type { Vault } from "@relicario/shared/contract";
 import { ErrorNotice, Skeleton } from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 
-/** How things stand is asked for once: the vault's state says it then. */
+/** Refreshes the vault once, so that its state leaves `unknown`. */
 export function VaultRefresh({ vault }: { readonly vault: Vault }) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {

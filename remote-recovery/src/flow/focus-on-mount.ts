@@ -1,6 +1,6 @@
 /**
- * As the `ref` of what takes the place of a pressed button: it takes the focus when it comes, so
- * that it is in sight, and keyboard and screen reader go on from it. What is no control needs
+ * Ref callback for an element that replaces a pressed button: moves the focus to the element, so
+ * that it is in view and keyboard and screen reader continue there. Non-interactive elements need
  * `tabIndex={-1}`.
  */
 export function focusOnMount(element: HTMLElement | null): void {

@@ -1,9 +1,10 @@
-import { usePortal, type Vault } from "@relicario/shared/contract";
-import { Card, Muted, SectionTitle, Stack } from "@relicario/shared/ui";
-import { createPasskey } from "@relicario/vault/passkey";
-import { presentKey } from "@relicario/vault/presented-opener";
+import type { Vault } from "@relicario/shared/contract";
+import { Button, Card, Muted, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useElementHandle } from "../elements/useElementHandle.ts";
+import { getVaultElement } from "../elements/vault-elements.tsx";
 import { focusOnMount } from "../flow/focus-on-mount.ts";
 import { AddStep } from "./AddStep.tsx";
 
@@ -13,29 +14,36 @@ interface AddPasskeyPanelProps {
   readonly onCancel: () => void;
 }
 
-/** Makes a passkey that opens, and adds it. */
+/** Creates a passkey inside the vault's origin, then adds it as an opener. */
 export function AddPasskeyPanel({ vault, onAdded, onCancel }: AddPasskeyPanelProps) {
   const { t } = useTranslation("openers");
-  const { user, vendor } = usePortal();
-  const productName = vendor.branding.productName;
+  const [VaultElement] = useState(() => getVaultElement(vault));
+  const { handle, handleChange } = useElementHandle(vault);
   return (
     <Card aria-labelledby="passkey-maker">
       <Stack $gap={4}>
-        <SectionTitle ref={focusOnMount} tabIndex={-1} id="passkey-maker">
+        <SectionTitle key={String(handle === null)} ref={focusOnMount} tabIndex={-1} id="passkey-maker">
           {t("passkey.make_title")}
         </SectionTitle>
         <Muted>{t("passkey.make_body")}</Muted>
         <Muted>{t("passkey.lock_body")}</Muted>
-        <AddStep
-          vault={vault}
-          createHandle={async () =>
-            presentKey({ kind: "passkey", prf: await createPasskey({ name: user.userName, productName }) })
-          }
-          initialName={t("passkey.name_body")}
-          label={t("passkey.make_action")}
-          onAdded={onAdded}
-          onCancel={onCancel}
-        />
+        <VaultElement field={{ kind: "new_passkey" }} onChange={handleChange} />
+        {handle === null ? (
+          <SpacedRow>
+            <Button tone="quiet" onClick={onCancel}>
+              {t("show.cancel_action")}
+            </Button>
+          </SpacedRow>
+        ) : (
+          <AddStep
+            vault={vault}
+            newOpener={handle}
+            initialName={t("passkey.name_body")}
+            label={t("passkey.add_action")}
+            onAdded={onAdded}
+            onCancel={onCancel}
+          />
+        )}
       </Stack>
     </Card>
   );

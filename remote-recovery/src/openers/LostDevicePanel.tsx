@@ -1,18 +1,20 @@
-import type { OpenersOverview, RotationResult, OpenerHandle, Vault, VaultProgress } from "@relicario/shared/contract";
-import { OperationProgress, Checkbox } from "@relicario/shared/forms";
+import type { OpenersOverview, RotationResult, OpenerHandle, Vault } from "@relicario/shared/contract";
+import { Checkbox, OperationProgress, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
   ErrorNotice,
+  markVerbatim,
   Muted,
   Notice,
+  renderVerbatim,
   SectionTitle,
   SpacedRow,
   Stack,
   useReleaseOpener,
 } from "@relicario/shared/ui";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { focusOnMount } from "../flow/focus-on-mount.ts";
@@ -26,80 +28,54 @@ interface LostDevicePanelProps {
   readonly onCancel: () => void;
 }
 
-/** What is shown now, and which opener it is. */
+/** A presented opener that the account keeps. */
 interface RetainedOpener {
   readonly openerId: string;
   readonly openerHandle: OpenerHandle;
 }
 
-type RotationState =
-  | { readonly status: "asking"; readonly error: unknown }
-  | { readonly status: "running"; readonly progress: VaultProgress | null }
-  | { readonly status: "done"; readonly rotation: RotationResult };
-
 /**
- * A new account key after a device was lost: what it means, the openers that stay shown one after
- * the other, and what became of it.
+ * Replaces the account key after a device was lost. Explains the consequences, collects the openers
+ * to keep, and shows the result.
  */
 export function LostDevicePanel({ vault, overview, onDone, onCancel }: LostDevicePanelProps) {
   const { t } = useTranslation("openers");
   const [started, setStarted] = useState(false);
-  const [retained, setRetained] = useState<readonly RetainedOpener[]>([]);
+  const [retainedOpeners, setRetainedOpeners] = useState<readonly RetainedOpener[]>([]);
   const [duplicateId, setDuplicateId] = useState<string | null>(null);
+  const [recognisedCount, setRecognisedCount] = useState(0);
   const [lossAccepted, setLossAccepted] = useState(false);
-  const [rotationState, setRotationState] = useState<RotationState>({ status: "asking", error: null });
-  const activeController = useRef<AbortController | null>(null);
-  useEffect(() => () => activeController.current?.abort(), []);
+  const [rotation, setRotation] = useState<RotationResult | null>(null);
+  const { running, progress, error, start, cancel } = useVaultOperation();
 
-  const nameOf = (openerId: string): string => overview.openers.find(({ id }) => id === openerId)?.name ?? "";
-  const isRetained = (openerId: string): boolean => retained.some((opener) => opener.openerId === openerId);
+  const getName = (openerId: string): string => overview.openers.find(({ id }) => id === openerId)?.name ?? "";
+  const isRetained = (openerId: string): boolean => retainedOpeners.some((opener) => opener.openerId === openerId);
   const openersToRemove = overview.openers.filter(({ id }) => !isRetained(id));
   const hasPicture = overview.openers.some(({ id, kind }) => kind === "image" && isRetained(id));
-  const lostSecrets = overview.secrets.filter(({ openers }) => openers.length > 0 && !openers.some(isRetained));
-  const busy = rotationState.status === "running";
+  const lostSecrets = overview.secrets.filter(({ openerIds }) => openerIds.length > 0 && !openerIds.some(isRetained));
 
   const handleRecognised = ({ openerId, openerHandle }: RetainedOpener): void => {
     setLossAccepted(false);
+    setRecognisedCount((count) => count + 1);
     setDuplicateId(isRetained(openerId) ? openerId : null);
     if (isRetained(openerId)) vault.releaseOpener(openerHandle);
-    else setRetained([...retained, { openerId, openerHandle }]);
+    else setRetainedOpeners([...retainedOpeners, { openerId, openerHandle }]);
   };
   const queryClient = useQueryClient();
-  const rotate = async (): Promise<void> => {
-    const controller = new AbortController();
-    activeController.current = controller;
-    setRotationState({ status: "running", progress: null });
-    const updateState = (next: RotationState): void => {
-      if (!controller.signal.aborted) setRotationState(next);
-    };
-    try {
-      const options = {
-        signal: controller.signal,
-        acceptedLosses: lostSecrets.map(({ secretId }) => secretId),
-        onProgress: (progress: VaultProgress) => {
-          updateState({ status: "running", progress });
-        },
-      };
-      updateState({
-        status: "done",
-        rotation: await vault.openers.rotate(
-          retained.map(({ openerHandle }) => openerHandle),
-          options,
+  const rotate = (): void => {
+    start({
+      run: (options) =>
+        vault.openers.rotate(
+          retainedOpeners.map(({ openerHandle }) => openerHandle),
+          { ...options, acceptedLosses: lostSecrets.map(({ secretId }) => secretId) },
         ),
-      });
-    } catch (error) {
-      updateState({ status: "asking", error });
-    } finally {
-      void queryClient.invalidateQueries(); // it re-sealed rows that other screens show
-    }
-  };
-  const handleCancel = (): void => {
-    activeController.current?.abort();
-    onCancel();
+      onDone: setRotation,
+      onSettled: () => void queryClient.invalidateQueries(), // rows of other screens were re-sealed
+    });
   };
 
-  if (rotationState.status === "done") {
-    const { removedOpenerIds, revokedRequestTitles } = rotationState.rotation;
+  if (rotation !== null) {
+    const { removedOpenerIds, revokedRequestTitles } = rotation;
     return (
       <div ref={focusOnMount} tabIndex={-1}>
         <Notice
@@ -113,11 +89,16 @@ export function LostDevicePanel({ vault, overview, onDone, onCancel }: LostDevic
           }
         >
           <p>{t("lost.done_body")}</p>
+          <p>{t("lost.compare_body")}</p>
           {removedOpenerIds.length > 0 && (
-            <p>{t("lost.removed_body", { names: removedOpenerIds.map(nameOf).join(", ") })}</p>
+            <p>
+              {renderVerbatim(
+                t("lost.removed_body", { names: markVerbatim(removedOpenerIds.map(getName).join(", ")) }),
+              )}
+            </p>
           )}
           {revokedRequestTitles.length > 0 && (
-            <p>{t("lost.revoked_body", { titles: revokedRequestTitles.join(", ") })}</p>
+            <p>{renderVerbatim(t("lost.revoked_body", { titles: markVerbatim(revokedRequestTitles.join(", ")) }))}</p>
           )}
         </Notice>
       </div>
@@ -147,44 +128,47 @@ export function LostDevicePanel({ vault, overview, onDone, onCancel }: LostDevic
             </Button>
           </SpacedRow>
         )}
-        {started && retained.length > 0 && (
+        {started && retainedOpeners.length > 0 && (
           <ul aria-label={t("lost.kept_aria")}>
-            {retained.map((opener) => (
+            {retainedOpeners.map((opener) => (
               <RetainedRow
                 key={opener.openerId}
                 vault={vault}
                 openerHandle={opener.openerHandle}
-                name={nameOf(opener.openerId)}
+                name={getName(opener.openerId)}
               />
             ))}
           </ul>
         )}
         {started && (
-          <Muted key={openersToRemove.length === 0 ? "all" : "some"} ref={focusOnMount} tabIndex={-1} role="status">
+          <Muted key={recognisedCount} ref={focusOnMount} tabIndex={-1} role="status">
             {openersToRemove.length === 0
               ? t("lost.all_body")
-              : t("lost.going_body", { names: openersToRemove.map(({ name }) => name).join(", ") })}
+              : renderVerbatim(
+                  t("lost.going_body", { names: markVerbatim(openersToRemove.map(({ name }) => name).join(", ")) }),
+                )}
           </Muted>
         )}
         {duplicateId !== null && (
           <Notice tone="warn" role="status">
-            {t("lost.twice_body", { name: nameOf(duplicateId) })}
+            {renderVerbatim(t("lost.twice_body", { name: markVerbatim(getName(duplicateId)) }))}
           </Notice>
         )}
-        {started && !busy && openersToRemove.length > 0 && (
+        {started && !running && openersToRemove.length > 0 && (
           <OpenerOperationForm
+            key={recognisedCount} // a field that stays would replace the retained input
             vault={vault}
-            transfersHandle
+            takesOpener
             label={t("lost.show_action")}
-            operation={async (openerHandle, options) => ({
+            runOperation={async (openerHandle, options) => ({
               openerHandle,
               ...(await vault.openers.recognise(openerHandle, options)),
             })}
             onDone={handleRecognised}
-            onCancel={handleCancel}
+            onCancel={onCancel}
           />
         )}
-        {started && retained.length > 0 && !hasPicture && (
+        {started && retainedOpeners.length > 0 && !hasPicture && (
           <Notice tone="warn" role="status">
             {t("lost.picture_body")}
           </Notice>
@@ -199,15 +183,15 @@ export function LostDevicePanel({ vault, overview, onDone, onCancel }: LostDevic
             }}
           />
         )}
-        {rotationState.status === "asking" && <ErrorNotice error={rotationState.error} />}
-        {busy && <OperationProgress progress={rotationState.progress} initialPhase="fetching" />}
+        <ErrorNotice error={error} />
+        {running && <OperationProgress progress={progress} initialPhase="fetching" />}
         {hasPicture && (lostSecrets.length === 0 || lossAccepted) && (
           <SpacedRow>
-            <Button tone="danger" pending={busy} onClick={() => void rotate()}>
+            <Button tone="danger" pending={running} onClick={rotate}>
               {t("lost.rotate_action")}
             </Button>
-            {(busy || openersToRemove.length === 0) && (
-              <Button tone="quiet" onClick={handleCancel}>
+            {(running || openersToRemove.length === 0) && (
+              <Button tone="quiet" onClick={running ? cancel : onCancel}>
                 {t("show.cancel_action")}
               </Button>
             )}
@@ -218,7 +202,7 @@ export function LostDevicePanel({ vault, overview, onDone, onCancel }: LostDevic
   );
 }
 
-/** Its handle is forgotten when the screen goes. */
+/** Releases the handle on unmount. */
 function RetainedRow({
   vault,
   openerHandle,
@@ -230,5 +214,5 @@ function RetainedRow({
 }) {
   const { t } = useTranslation("openers");
   useReleaseOpener(vault, openerHandle);
-  return <li>{t("lost.kept_body", { name })}</li>;
+  return <li>{renderVerbatim(t("lost.kept_body", { name: markVerbatim(name) }))}</li>;
 }

@@ -1,8 +1,8 @@
 import type { SecretOpeners } from "@relicario/shared/contract";
-import { Notice } from "@relicario/shared/ui";
+import { Notice, Verbatim } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-/** Names the secrets that nothing would open any more; nothing where there is none. */
+/** Lists secrets that no remaining opener would open; renders nothing without any. */
 export function LostSecretsNotice({ secrets }: { readonly secrets: readonly SecretOpeners[] }) {
   const { t } = useTranslation("openers");
   if (secrets.length === 0) return null;
@@ -11,7 +11,9 @@ export function LostSecretsNotice({ secrets }: { readonly secrets: readonly Secr
       <p>{t("remove.losing_body")}</p>
       <ul>
         {secrets.map(({ secretId, title }) => (
-          <li key={secretId}>{title}</li>
+          <li key={secretId}>
+            <Verbatim>{title}</Verbatim>
+          </li>
         ))}
       </ul>
     </Notice>

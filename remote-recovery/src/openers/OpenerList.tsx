@@ -14,7 +14,7 @@ interface OpenerListProps {
   readonly vault: Vault;
   readonly overview: OpenersOverview;
   readonly onChanged: () => void;
-  /** Something new stands here: the heading takes the focus when it comes. */
+  /** Whether the list has just changed: its heading then takes the focus on mount. */
   readonly focused: boolean;
 }
 
@@ -28,7 +28,7 @@ const icons = { image: Image, recovery_code: FileText, passkey: KeyRound } as co
   unknown
 >;
 
-/** The openers of the account, and the way to take one away. */
+/** Openers of the account, with operations to change and remove them. */
 export function OpenerList({ vault, overview, onChanged, focused }: OpenerListProps) {
   const { t } = useTranslation("openers");
   const { date } = getFormats(usePortal().language);
@@ -38,7 +38,7 @@ export function OpenerList({ vault, overview, onChanged, focused }: OpenerListPr
   const handleDone = () => {
     setActiveAction(null);
     setCancelledAction(null);
-    setCompletedCount(completedCount + 1); // its row may go: the heading comes anew
+    setCompletedCount(completedCount + 1); // its row may be gone: remount the heading, which takes the focus
     onChanged();
   };
   const handleCancel = () => {

@@ -28,7 +28,7 @@ import { OpenerList } from "./OpenerList.tsx";
 import { AddPasskeyPanel } from "./AddPasskeyPanel.tsx";
 import { SecretList } from "./SecretList.tsx";
 
-/** Route `/openers`: what opens each secret today, and new ways to open them. */
+/** Route `/openers`: shows what opens each secret; adds and removes openers. */
 export default function OpenersPage() {
   const { t } = useTranslation("openers");
   const access = useVault();
@@ -105,7 +105,7 @@ function UnlockedOpeners({ vault }: { readonly vault: Vault }) {
   const handleCancel = () => {
     closePanel(openPanel);
   };
-  const focusFor = (panel: Panel) => (closedPanel === panel ? focusOnMount : null);
+  const getFocusRef = (panel: Panel) => (closedPanel === panel ? focusOnMount : null);
   if (openPanel === "lost")
     return <LostDevicePanel vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
   if (openPanel === "code") return <AddRecoveryCodePanel vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
@@ -120,7 +120,7 @@ function UnlockedOpeners({ vault }: { readonly vault: Vault }) {
           <Muted>{t("more.body")}</Muted>
           <SpacedRow>
             <Button
-              ref={focusFor("code")}
+              ref={getFocusRef("code")}
               tone="quiet"
               icon={<FileText aria-hidden />}
               onClick={() => {
@@ -130,7 +130,7 @@ function UnlockedOpeners({ vault }: { readonly vault: Vault }) {
               {t("more.code_action")}
             </Button>
             <Button
-              ref={focusFor("passkey")}
+              ref={getFocusRef("passkey")}
               tone="quiet"
               icon={<KeyRound aria-hidden />}
               onClick={() => {
@@ -148,7 +148,7 @@ function UnlockedOpeners({ vault }: { readonly vault: Vault }) {
       <SecretList overview={overview} />
       <SpacedRow>
         <Button
-          ref={focusFor("lost")}
+          ref={getFocusRef("lost")}
           tone="plain"
           icon={<Smartphone aria-hidden />}
           onClick={() => {

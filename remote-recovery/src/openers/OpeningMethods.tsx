@@ -5,7 +5,6 @@ import { useTranslation } from "react-i18next";
 
 const methods = ["picture", "passkey", "recovery_code"] as const;
 
-/** What is shown to open something. */
 export type OpeningMethod = (typeof methods)[number];
 
 const icons = { picture: Image, passkey: KeyRound, recovery_code: FileText } as const;
@@ -17,7 +16,7 @@ interface OpeningMethodsProps {
   readonly children: ReactNode;
 }
 
-/** One way to open something, and below it those that could take its place. */
+/** Input of one way to open, above buttons for the other ways. */
 export function OpeningMethods({ method, disabled, onMethodChange, children }: OpeningMethodsProps) {
   const { t } = useTranslation("openers");
   return (

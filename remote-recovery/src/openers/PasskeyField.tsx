@@ -1,25 +1,23 @@
-import { usePortal, type OpenerHandle } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, Muted, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { ErrorNotice, Muted, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { requestPasskey } from "@relicario/vault/passkey";
-import { presentKey } from "@relicario/vault/presented-opener";
 import { KeyRound } from "lucide-react";
-import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { GuardedButton } from "./GuardedButton.tsx";
+
 interface PasskeyFieldProps {
-  readonly value: OpenerHandle | null;
+  readonly portalOrigin: string;
   readonly disabled: boolean;
-  /** What went wrong with it, already in words. */
-  readonly error: string | null;
-  readonly onChange: (value: OpenerHandle | null) => void;
+  /** Receives the output of the passkey's PRF, 32 bytes. */
+  readonly onPrf: (prf: Uint8Array<ArrayBuffer>) => void;
 }
 
-/** Asks the device for a passkey. */
-export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldProps) {
+/** Asks for a passkey that was made for this vault. */
+export function PasskeyField({ portalOrigin, disabled, onPrf }: PasskeyFieldProps) {
   const { t } = useTranslation("openers");
-  const { onLock } = usePortal();
+  const [shown, setShown] = useState(false);
   const [failure, setFailure] = useState<PortalError | null>(null);
   const [requesting, setRequesting] = useState(false);
   const unmounted = useRef(false);
@@ -29,23 +27,16 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
       unmounted.current = true;
     };
   }, []);
-  const handleLock = useEffectEvent(() => {
-    onChange(null);
-  });
-  useEffect(
-    () =>
-      onLock(() => {
-        handleLock();
-      }),
-    [onLock],
-  );
   const handleRequest = async () => {
     setFailure(null);
     setRequesting(true);
     try {
-      const prf = await requestPasskey();
+      const prf = await requestPasskey({ portalOrigin });
       if (unmounted.current) prf.fill(0);
-      else onChange(presentKey({ kind: "passkey", prf }));
+      else {
+        setShown(true);
+        onPrf(prf);
+      }
     } catch (thrown) {
       if (!unmounted.current) setFailure(toPortalError(thrown));
     } finally {
@@ -55,7 +46,7 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
   return (
     <Stack $gap={3}>
       <Muted>{t("passkey.show_body")}</Muted>
-      {value !== null && (
+      {shown && (
         <Notice tone="success" role="status">
           {t("passkey.shown_status")}
         </Notice>
@@ -67,17 +58,16 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
       ) : (
         <ErrorNotice error={failure} />
       )}
-      {error !== null && error !== "" && <FieldError>{error}</FieldError>}
       <SpacedRow>
-        <Button
-          tone={value === null ? "primary" : "quiet"}
+        <GuardedButton
+          tone={shown ? "quiet" : "primary"}
           pending={requesting}
           disabled={disabled}
           icon={<KeyRound aria-hidden />}
           onClick={() => void handleRequest()}
         >
-          {t(value === null ? "passkey.show_action" : "passkey.another_action")}
-        </Button>
+          {t(shown ? "passkey.another_action" : "passkey.show_action")}
+        </GuardedButton>
       </SpacedRow>
     </Stack>
   );

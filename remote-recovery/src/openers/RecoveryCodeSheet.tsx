@@ -1,6 +1,7 @@
 import { usePortal, type RecoveryCode } from "@relicario/shared/contract";
 import { PrintSheet } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
+import { markVerbatim, renderVerbatim } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
@@ -12,8 +13,8 @@ interface RecoveryCodeSheetProps {
 }
 
 /**
- * The paper: the words, and the same as a QR code. Whoever has it can open the account's secrets
- * once signed in.
+ * Printed recovery code, as words and as a QR code. Together with a sign-in it opens the account's
+ * secrets.
  */
 export function RecoveryCodeSheet({ code, onEnd }: RecoveryCodeSheetProps) {
   const { t } = useTranslation("openers");
@@ -23,7 +24,11 @@ export function RecoveryCodeSheet({ code, onEnd }: RecoveryCodeSheetProps) {
     <PrintSheet onEnd={onEnd}>
       <Sheet>
         <h1>{t("sheet.title", { product: vendor.branding.productName })}</h1>
-        <p>{t("sheet.body", { name: user.userName, date: dateTime(new Date().toISOString()) })}</p>
+        <p>
+          {renderVerbatim(
+            t("sheet.body", { name: markVerbatim(user.userName), date: dateTime(new Date().toISOString()) }),
+          )}
+        </p>
         <ol>
           {code.words.map((word, index) => (
             <li key={index}>{word}</li>

@@ -1,6 +1,6 @@
 import type { AccountOpener, OpenersOverview, Vault } from "@relicario/shared/contract";
 import { Checkbox } from "@relicario/shared/forms";
-import { Button, Muted, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Button, markVerbatim, Muted, Notice, renderVerbatim, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -16,8 +16,8 @@ interface RemovePanelProps {
 }
 
 /**
- * Says what will open afterwards and what will not, before another opener is shown for it. What
- * would be lost is named, and has to be agreed to.
+ * Says what will open secrets afterwards and what will not, then asks for an opener. Lists secrets
+ * that would be lost; the person must accept the loss.
  */
 export function RemovePanel({ vault, opener, overview, onDone, onCancel }: RemovePanelProps) {
   const { t } = useTranslation("openers");
@@ -41,7 +41,11 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
   }
   return (
     <Stack $gap={3}>
-      <Muted>{t("remove.after_body", { names: remainingOpeners.map(({ name }) => name).join(", ") })}</Muted>
+      <Muted>
+        {renderVerbatim(
+          t("remove.after_body", { names: markVerbatim(remainingOpeners.map(({ name }) => name).join(", ")) }),
+        )}
+      </Muted>
       <Muted>{t("remove.copies_body")}</Muted>
       <LostSecretsNotice secrets={lostSecrets} />
       {lostSecrets.length > 0 && (
@@ -64,7 +68,7 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
           vault={vault}
           danger
           label={t("remove.remove_action")}
-          operation={(openerHandle, options) =>
+          runOperation={(openerHandle, options) =>
             vault.openers.remove(opener.id, openerHandle, {
               ...options,
               acceptedLosses: lostSecrets.map(({ secretId }) => secretId),

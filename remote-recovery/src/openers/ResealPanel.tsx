@@ -13,14 +13,14 @@ interface ResealPanelProps {
 }
 
 /**
- * Seals what some openers do not open yet to all of them, in one go. What was done before it
- * stopped stays done.
+ * Re-seals secrets that some openers do not open yet, so that all openers open them. A stopped run
+ * keeps its finished secrets.
  */
 export function ResealPanel({ vault, overview, onChanged }: ResealPanelProps) {
   const { t } = useTranslation("openers");
   const [phase, setPhase] = useState<"asking" | "left" | null>(null);
   const [result, setResult] = useState<ResealedSecrets | null>(null);
-  const incompleteCount = overview.secrets.filter(({ missing }) => missing.length > 0).length;
+  const incompleteCount = overview.secrets.filter(({ missingOpenerIds }) => missingOpenerIds.length > 0).length;
   const handleStart = () => {
     setResult(null);
     setPhase("asking");
@@ -38,9 +38,9 @@ export function ResealPanel({ vault, overview, onChanged }: ResealPanelProps) {
     <>
       {result !== null && (
         <div ref={focusOnMount} tabIndex={-1}>
-          <Notice tone={result.skipped.length === 0 ? "success" : "warn"} role="status">
-            {t("cover.done_status", { count: result.resealed })}{" "}
-            {result.skipped.length > 0 && t("cover.left_body", { count: result.skipped.length })}
+          <Notice tone={result.skippedIds.length === 0 ? "success" : "warn"} role="status">
+            {t("cover.done_status", { count: result.resealedCount })}{" "}
+            {result.skippedIds.length > 0 && t("cover.left_body", { count: result.skippedIds.length })}
           </Notice>
         </div>
       )}
@@ -54,7 +54,7 @@ export function ResealPanel({ vault, overview, onChanged }: ResealPanelProps) {
                 <OpenerOperationForm
                   vault={vault}
                   label={t("cover.seal_action")}
-                  operation={(openerHandle, options) => vault.openers.resealForAllOpeners(openerHandle, options)}
+                  runOperation={(openerHandle, options) => vault.openers.resealForAllOpeners(openerHandle, options)}
                   onDone={handleDone}
                   onCancel={handleCancel}
                 />

@@ -1,6 +1,17 @@
 import { usePortal, type OpenersOverview } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { Card, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
+import {
+  Card,
+  markVerbatim,
+  Muted,
+  renderVerbatim,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  Stack,
+  Verbatim,
+} from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
@@ -9,7 +20,7 @@ interface SecretListProps {
   readonly overview: OpenersOverview;
 }
 
-/** Each secret with what opens it today, and when that was proved last. */
+/** Each secret with its openers, and the date of its last copy check. */
 export function SecretList({ overview: { openers, secrets } }: SecretListProps) {
   const { t } = useTranslation("openers");
   const { date } = getFormats(usePortal().language);
@@ -21,15 +32,21 @@ export function SecretList({ overview: { openers, secrets } }: SecretListProps) 
         <SectionTitle id="openers-secrets">{t("secrets.title")}</SectionTitle>
         {secrets.length === 0 && <Muted>{t("secrets.empty_body")}</Muted>}
         <List>
-          {secrets.map(({ secretId, title, openers: openedBy, missing, copyCheckedAt }) => (
+          {secrets.map(({ secretId, title, openerIds, missingOpenerIds, copyCheckedAt }) => (
             <li key={secretId}>
-              <strong>{title}</strong>
+              <strong>
+                <Verbatim>{title}</Verbatim>
+              </strong>
               <Muted>
-                {openedBy.length === 0
+                {openerIds.length === 0
                   ? t("secrets.nothing_body")
-                  : t("secrets.opened_body", { names: joinNames(openedBy) })}
+                  : renderVerbatim(t("secrets.opened_body", { names: markVerbatim(joinNames(openerIds)) }))}
               </Muted>
-              {missing.length > 0 && <SmallText>{t("secrets.missing_body", { names: joinNames(missing) })}</SmallText>}
+              {missingOpenerIds.length > 0 && (
+                <SmallText>
+                  {renderVerbatim(t("secrets.missing_body", { names: markVerbatim(joinNames(missingOpenerIds)) }))}
+                </SmallText>
+              )}
               <SmallText>
                 {copyCheckedAt === null
                   ? t("list.never_body")

@@ -3,14 +3,13 @@ import { styled } from "styled-components";
 
 interface WordListProps {
   readonly words: readonly string[];
-  /** What they are, for who cannot see them. */
   readonly label: string;
 }
 
-/** The words of a code, numbered, to be copied by hand. */
+/** Numbered words of a code, to be copied by hand. */
 export function WordList({ words, label }: WordListProps) {
   return (
-    <Words aria-label={label}>
+    <Words aria-label={label} translate="no">
       {words.map((word, index) => (
         <li key={index}>{word}</li>
       ))}
@@ -21,7 +20,7 @@ export function WordList({ words, label }: WordListProps) {
 const Words = styled.ol`
   display: grid;
   grid-template-columns: repeat(auto-fill, minmax(88px, 1fr));
-  gap: ${space(2)} ${space(10)}; /* numbers hang into it */
+  gap: ${space(2)} ${space(10)}; /* the list numbers hang into the gap */
   padding: ${space(4)} ${space(4)} ${space(4)} ${space(12)};
   border: 1px solid ${s("border")};
   border-radius: ${s("radius")};

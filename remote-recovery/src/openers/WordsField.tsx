@@ -1,27 +1,23 @@
 import { TextArea } from "@relicario/shared/forms";
-import { Button, SpacedRow, Stack } from "@relicario/shared/ui";
-import { ScanLine } from "lucide-react";
-import { useState } from "react";
-import { useTranslation } from "react-i18next";
+import { Stack } from "@relicario/shared/ui";
+import type { ReactNode } from "react";
 
-import { hasCamera } from "../camera/useCamera.ts";
-import { QrScanner } from "./QrScanner.tsx";
+import { hasCamera } from "../camera/camera-support.ts";
 
 interface WordsFieldProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
   readonly disabled: boolean;
-  /** What is wrong with it, already in words. */
   readonly error: string | null;
   readonly rows: number;
+  /** Shown where there is a camera. */
+  readonly scanner: ReactNode;
   readonly onChange: (value: string) => void;
 }
 
-/** Words of a code: typed or pasted, or their QR code in front of the camera. */
-export function WordsField({ label, hint, value, disabled, error, rows, onChange }: WordsFieldProps) {
-  const { t } = useTranslation("openers");
-  const [scanning, setScanning] = useState(false);
+/** Takes the words of a code that are typed, pasted, or scanned from their QR code. */
+export function WordsField({ label, hint, value, disabled, error, rows, scanner, onChange }: WordsFieldProps) {
   return (
     <Stack $gap={3}>
       <TextArea
@@ -38,28 +34,7 @@ export function WordsField({ label, hint, value, disabled, error, rows, onChange
           onChange(event.target.value);
         }}
       />
-      {scanning && !disabled && (
-        <QrScanner
-          onCode={(code) => {
-            setScanning(false);
-            onChange(code);
-          }}
-        />
-      )}
-      {hasCamera() && (
-        <SpacedRow>
-          <Button
-            tone="quiet"
-            disabled={disabled}
-            icon={<ScanLine aria-hidden />}
-            onClick={() => {
-              setScanning(!scanning);
-            }}
-          >
-            {t(scanning ? "code.scan_end_action" : "code.scan_action")}
-          </Button>
-        </SpacedRow>
-      )}
+      {hasCamera() && scanner}
     </Stack>
   );
 }

@@ -1,11 +1,12 @@
-import { expectAccessible, createPictureFile, renderApp } from "@relicario/shared/testing";
+import { expectAccessible, createPictureFile, renderApp, wholeText } from "@relicario/shared/testing";
 import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { presentPicture } from "@relicario/vault/presented-opener";
-import { examinerOf, registerExaminer } from "../picture/examiner.ts";
-import { PictureField } from "../picture/PictureField.tsx";
-import { createRecoveryFakeVault, type RecoveryFakeVaultSettings } from "../testing/recovery-fake-vault.ts";
+import {
+  createRecoveryFakeVault,
+  type RecoveryFakeVault,
+  type RecoveryFakeVaultSettings,
+} from "../testing/recovery-fake-vault.tsx";
 import { LostDevicePanel } from "./LostDevicePanel.tsx";
 import OpenersPage from "./OpenersPage.tsx";
 import { RemovePanel } from "./RemovePanel.tsx";
@@ -21,7 +22,6 @@ jest.mock("@relicario/vault/passkey", () => {
   return { createPasskey: jest.fn(respond), requestPasskey: jest.fn(respond) };
 });
 
-/** The words of a recovery code. */
 const recoveryWords = Array.from({ length: 24 }, () => "abandon").join(" ");
 const defaultSettings: RecoveryFakeVaultSettings = {
   secrets: [
@@ -35,28 +35,26 @@ async function renderPage(
   settings: RecoveryFakeVaultSettings = {},
   { language = "en", theme = "light" }: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
 ) {
-  const fake = createRecoveryFakeVault({ ...defaultSettings, ...settings });
-  const vault = { ...fake, PictureField };
-  registerExaminer(vault, examinerOf(fake));
+  const fakeVault = createRecoveryFakeVault({ ...defaultSettings, ...settings });
   return {
-    fake,
+    fakeVault,
     ...(await renderApp(
       <main>
         <OpenersPage />
       </main>,
-      { vault, path: "/openers", route: "/openers", language, theme },
+      { vault: fakeVault, path: "/openers", routePattern: "/openers", language, theme },
     )),
   };
 }
 
-/** Shows the picture of the account to whatever asks for one. */
+/** Presents a picture and submits the form. */
 async function submitPicture(text: string, button: string): Promise<void> {
   await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile(text));
   await userEvent.click(screen.getByRole("button", { name: button }));
 }
 
-const makeHandle = (text: string, passphrase: string | null) =>
-  presentPicture({ picture: createPictureFile(text), passphrase });
+const makeHandle = (vault: RecoveryFakeVault, text: string, passphrase: string | null) =>
+  vault.present({ picture: createPictureFile(text), passphrase });
 
 beforeEach(() => {
   fakeDevice.passkey = makePrf(7);
@@ -72,82 +70,86 @@ describe("changing a picture", () => {
     return rendered;
   };
 
-  it("gives it another passphrase, after saying what that means and asking for it twice", async () => {
-    const { fake } = await openChangePanel("Change the passphrase of Garden");
-    expect(screen.getByText(/opens your secrets with the new passphrase alone/)).toBeVisible();
-    expect(document.activeElement).toHaveTextContent(/^Afterwards Garden opens your secrets/);
-    expect(screen.getByText(/Kits, archives and copies made before still open/)).toBeVisible();
+  it("changes its passphrase, after explaining it and asking for it twice", async () => {
+    const { fakeVault } = await openChangePanel("Change the passphrase of Garden");
+    expect(screen.getByText(/will open your secrets only with the new passphrase/)).toBeVisible();
+    expect(document.activeElement).toHaveTextContent(/^“Garden” will open your secrets/);
+    expect(screen.getByText(/Kits, exports and .age files you made before still open/)).toBeVisible();
     await userEvent.type(screen.getByLabelText("New passphrase"), "nine stones");
-    await userEvent.type(screen.getByLabelText("New passphrase again"), "nine");
+    await userEvent.type(screen.getByLabelText("Repeat the new passphrase"), "nine");
     expect(screen.getByRole("button", { name: "Continue" })).toBeDisabled();
-    await userEvent.type(screen.getByLabelText("New passphrase again"), " stones");
+    await userEvent.type(screen.getByLabelText("Repeat the new passphrase"), " stones");
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     await userEvent.click(screen.getByRole("button", { name: "Change the passphrase" }));
-    expect(screen.getByText("Show the picture first.")).toBeVisible();
+    expect(screen.getByText("Choose the picture first.")).toBeVisible();
     await submitPicture("garden", "Change the passphrase");
     await waitFor(() => {
-      expect(screen.queryByText(/opens your secrets with the new passphrase alone/)).not.toBeInTheDocument();
+      expect(screen.queryByText(/will open your secrets only with the new passphrase/)).not.toBeInTheDocument();
     });
-    const [opener] = (await fake.openers.list()).openers;
+    const [opener] = (await fakeVault.openers.list()).openers;
     expect(opener).toMatchObject({ name: "Garden", kind: "image" });
-    await fake.lock();
-    await expect(fake.unlock(makeHandle("garden", null))).rejects.toMatchObject({
+    await fakeVault.lock();
+    await expect(fakeVault.unlock(makeHandle(fakeVault, "garden", null))).rejects.toMatchObject({
       code: "not_this_picture_or_passphrase",
     });
-    await fake.unlock(makeHandle("garden", "nine stones"));
+    await fakeVault.unlock(makeHandle(fakeVault, "garden", "nine stones"));
   });
 
-  it("says what went wrong, and keeps the picture as it was", async () => {
-    const { fake } = await openChangePanel("Change the passphrase of Garden");
+  it("shows a failure, and keeps the picture", async () => {
+    const { fakeVault } = await openChangePanel("Change the passphrase of Garden");
     await userEvent.click(screen.getByRole("button", { name: "Continue without a passphrase" }));
-    fake.failWith("openers.replaceImage", "publication_not_seen");
+    fakeVault.failWith("openers.replaceImage", "publication_not_seen");
     await submitPicture("garden", "Change the passphrase");
     expect(await screen.findByRole("alert")).toBeVisible();
-    expect((await fake.openers.list()).openers).toMatchObject([{ name: "Garden" }]);
+    expect((await fakeVault.openers.list()).openers).toMatchObject([{ name: "Garden" }]);
   });
 
-  it("puts another picture in its place", async () => {
-    const { fake } = await openChangePanel("Use another picture instead of Garden");
+  it("replaces the picture with another", async () => {
+    const { fakeVault } = await openChangePanel("Replace picture Garden");
     await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("harbour"));
     await userEvent.type(screen.getByLabelText("Name of the new picture"), "Harbour");
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
-    expect(screen.getByText(/answer what is asked about its passphrase/)).toBeVisible();
+    expect(screen.getByText(/decide about its passphrase/)).toBeVisible();
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
-    expect(screen.queryByText(/answer what is asked about its passphrase/)).toBeNull();
+    expect(screen.queryByText(/decide about its passphrase/)).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     const [, currentPictureInput] = screen.getAllByLabelText("Picture file");
     await userEvent.upload(currentPictureInput ?? screen.getByLabelText("Picture file"), createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Use the new picture" }));
     await waitFor(async () => {
-      expect((await fake.openers.list()).openers).toMatchObject([{ name: "Harbour" }]);
+      expect((await fakeVault.openers.list()).openers).toMatchObject([{ name: "Harbour" }]);
     });
   });
 });
 
-describe("what opens my secrets", () => {
+describe("the openers page", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
-  ] as const)("names the openers and what each secret is opened by, in %s and %s", async (language, theme) => {
+  ] as const)("lists the ways to open of the account and of each secret, in %s and %s", async (language, theme) => {
     await renderPage(
-      { keys: [{ kind: "recovery_code", name: "Paper", secret: "x", opensExisting: false }] },
+      { keys: [{ kind: "recovery_code", name: "Paper", credential: "x", opensExisting: false }] },
       { language, theme },
     );
-    expect(await screen.findByText("Paper")).toBeVisible();
+    expect((await screen.findAllByText("Paper"))[0]).toBeVisible();
     const secrets = within(screen.getByRole("region", { name: language === "en" ? "Secrets" : "Secretos" }));
     expect(secrets.getByText("Cold wallet")).toBeVisible();
-    expect(secrets.getAllByText(language === "en" ? "Opened by: Garden" : "Lo abren: Garden")).toHaveLength(2);
-    expect(secrets.getAllByText(language === "en" ? "Not opened by: Paper" : "No lo abren: Paper")).toHaveLength(2);
+    expect(
+      secrets.getAllByText(wholeText(language === "en" ? "Opened by: Garden" : "Se abre con: Garden")),
+    ).toHaveLength(2);
+    expect(
+      secrets.getAllByText(wholeText(language === "en" ? "Not opened by: Paper" : "No se abre con: Paper")),
+    ).toHaveLength(2);
     await expectAccessible();
   });
 
-  it("says that there is only one way, that a device is locked, and that the service keeps one back", async () => {
+  it("warns if there is only one way to open", async () => {
     await renderPage();
     expect(await screen.findByText(/There is only one way to open your secrets/)).toBeVisible();
   });
 
-  it("on a locked device leads to unlocking", async () => {
+  it("asks to unlock on a locked device", async () => {
     await renderPage({ unlocked: false });
     expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
       "href",
@@ -155,144 +157,148 @@ describe("what opens my secrets", () => {
     );
   });
 
-  it("warns of an opener that the service does not serve", async () => {
-    await renderPage({ keys: [{ kind: "passkey", name: "Phone", secret: "7", hasSlot: false }] });
-    expect(await screen.findByText(/The service does not give what this needs/)).toBeVisible();
+  it("warns of a way to open whose slot the service does not return", async () => {
+    await renderPage({ keys: [{ kind: "passkey", name: "Phone", credential: "7", hasSlot: false }] });
+    expect(await screen.findByText(/The service does not provide what this needs/)).toBeVisible();
   });
 
-  it("seals what is not covered in one go, with what is shown, and lets no list of another screen pass for fresh", async () => {
-    const { fake, queryClient } = await renderPage({
-      keys: [{ kind: "recovery_code", name: "Paper", secret: "x", opensExisting: false }],
+  it("re-seals incomplete secrets with an opener, and invalidates lists of other screens", async () => {
+    const { fakeVault, queryClient } = await renderPage({
+      keys: [{ kind: "recovery_code", name: "Paper", credential: "x", opensExisting: false }],
     });
-    await userEvent.click(await screen.findByRole("button", { name: "Seal what is not covered" }));
-    await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
-    expect(screen.getByText("Show a picture, a recovery code or a passkey first.")).toBeVisible();
-    await submitPicture("forest", "Show it and seal");
+    await userEvent.click(await screen.findByRole("button", { name: "Add the missing ways" }));
+    await userEvent.click(screen.getByRole("button", { name: "Add them to my secrets" }));
+    expect(screen.getByText("Choose a picture, a recovery code or a passkey first.")).toBeVisible();
+    await submitPicture("forest", "Add them to my secrets");
     expect(await screen.findByText(/This picture does not open it/)).toBeVisible();
     queryClient.setQueryData(["rows"], []);
-    await submitPicture("garden", "Show it and seal");
-    expect(await screen.findByText("2 secrets were sealed to every way.")).toBeVisible();
+    await submitPicture("garden", "Add them to my secrets");
+    expect(await screen.findByText("2 secrets now open in every way.")).toBeVisible();
     await waitFor(() => {
       expect(screen.queryByText(/Not opened by/)).toBeNull();
     });
-    expect(fake.calls.filter((call) => call === "openers.resealForAllOpeners")).toHaveLength(2);
+    expect(fakeVault.calls.filter((call) => call === "openers.resealForAllOpeners")).toHaveLength(2);
     expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
     await expectAccessible();
   });
 });
 
-describe("making a recovery code", () => {
-  it("shows 24 words once, asks for two of them back, and adds it with something that opens today", async () => {
-    const { fake } = await renderPage();
+describe("adding a recovery code", () => {
+  it("shows 24 words once, asks for two of them, and adds the code with an existing opener", async () => {
+    const { fakeVault } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Make a recovery code" }));
     const words = within(await screen.findByRole("list", { name: "The 24 words" }))
       .getAllByRole("listitem")
       .map((item) => item.textContent);
     expect(words).toHaveLength(24);
+    expect(screen.getByRole("list", { name: "The 24 words" })).toHaveAttribute("translate", "no");
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Print" }));
-    expect(window.print).toHaveBeenCalledTimes(1);
+    await waitFor(() => {
+      expect(window.print).toHaveBeenCalledTimes(1);
+    });
     await userEvent.click(screen.getByRole("button", { name: "I have them on paper" }));
     const fields = screen.getAllByRole("textbox");
     expect(fields).toHaveLength(2);
     await userEvent.type(fields[0] ?? document.body, "zebras");
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
-    expect(screen.getAllByText("This is not that word. Look at the paper again.")).toHaveLength(2);
+    expect(screen.getAllByText("That is not the word. Look at the paper again.")).toHaveLength(2);
     for (const field of fields) {
       const [, number = ""] =
         /Word (\d+)/.exec(field instanceof HTMLInputElement ? (field.labels?.[0]?.textContent ?? "") : "") ?? [];
       await userEvent.clear(field);
       await userEvent.type(field, ` ${(words[Number(number) - 1] ?? "").toUpperCase()}`);
     }
-    expect(fake.calls).not.toContain("openers.add");
+    expect(fakeVault.calls).not.toContain("openers.add");
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     await userEvent.click(await screen.findByRole("button", { name: "Add the code" }));
     await submitPicture("garden", "Add the code");
-    expect(await screen.findByText(/2 secrets are not opened by everything/)).toBeVisible();
+    expect(await screen.findByText(/2 secrets do not open in all these ways yet/)).toBeVisible();
     expect(
       within(screen.getByRole("region", { name: "Ways to open" })).getByText("Recovery code on paper"),
     ).toBeVisible();
   });
 });
 
-describe("making a passkey", () => {
-  it("adds one that this device made", async () => {
+describe("adding a passkey", () => {
+  it("adds a passkey that this device creates", async () => {
     await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Make a passkey" }));
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Make and add" }));
-    await submitPicture("garden", "Make and add");
+    await userEvent.click(screen.getByRole("button", { name: "Make the passkey" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add the passkey" }));
+    await submitPicture("garden", "Add the passkey");
     expect(await screen.findByText(/^Passkey, added/)).toBeVisible();
   });
 
-  it("says what to do where the device has no PRF, and adds nothing", async () => {
+  it("explains if the device has no PRF, and adds nothing", async () => {
     fakeDevice.passkey = "passkey_without_prf";
-    const { fake } = await renderPage();
+    const { fakeVault } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Make a passkey" }));
-    await userEvent.click(screen.getByRole("button", { name: "Make and add" }));
-    expect(await screen.findByText(/cannot make passkeys that open secrets/)).toBeVisible();
-    expect(fake.calls).not.toContain("openers.add");
+    await userEvent.click(screen.getByRole("button", { name: "Make the passkey" }));
+    expect(await screen.findByText(/can't make passkeys that open secrets/)).toBeVisible();
+    expect(fakeVault.calls).not.toContain("openers.add");
   });
 });
 
-describe("showing something else than a picture", () => {
+describe("presenting an opener other than a picture", () => {
   const keys = [
-    { kind: "passkey", name: "Phone", secret: "7" },
-    { kind: "recovery_code", name: "Paper", secret: recoveryWords },
-    { kind: "recovery_code", name: "New", secret: "x", opensExisting: false },
+    { kind: "passkey", name: "Phone", credential: "7" },
+    { kind: "recovery_code", name: "Paper", credential: recoveryWords },
+    { kind: "recovery_code", name: "New", credential: "x", opensExisting: false },
   ] as const;
   const openResealPanel = async () => {
-    await userEvent.click(await screen.findByRole("button", { name: "Seal what is not covered" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add the missing ways" }));
   };
 
-  it("takes a passkey", async () => {
+  it("accepts a passkey", async () => {
     await renderPage({ keys });
     await openResealPanel();
     await userEvent.click(await screen.findByRole("button", { name: "Use a passkey" }));
-    await userEvent.click(screen.getByRole("button", { name: "Ask for the passkey" }));
+    await userEvent.click(screen.getByRole("button", { name: "Use the passkey" }));
     expect(await screen.findByText("The passkey is ready.")).toBeVisible();
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
-    expect(await screen.findByText(/were sealed to every way/)).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Add them to my secrets" }));
+    expect(await screen.findByText(/now open in every way/)).toBeVisible();
   });
 
-  it("says what to do when no passkey was given", async () => {
+  it("explains what to do without a passkey", async () => {
     fakeDevice.passkey = "cancelled";
     await renderPage({ keys });
     await openResealPanel();
     await userEvent.click(await screen.findByRole("button", { name: "Use a passkey" }));
-    await userEvent.click(screen.getByRole("button", { name: "Ask for the passkey" }));
-    expect(await screen.findByText(/No passkey was given/)).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Use the passkey" }));
+    expect(await screen.findByText(/No passkey was used/)).toBeVisible();
   });
 
-  it("takes a recovery code, and keeps what was typed when it was wrong", async () => {
+  it("accepts a recovery code, and keeps the input after a wrong code", async () => {
     await renderPage({ keys });
     await openResealPanel();
     await userEvent.click(await screen.findByRole("button", { name: "Use a recovery code" }));
     const words = screen.getByRole("textbox", { name: "Recovery code" });
     await userEvent.type(words, recoveryWords.replace(/abandon$/, "ability"));
-    await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
+    await userEvent.click(screen.getByRole("button", { name: "Add them to my secrets" }));
     expect(await screen.findByText(/This recovery code opens nothing/)).toBeVisible();
     expect(words).toHaveValue(recoveryWords.replace(/abandon$/, "ability"));
     await expectAccessible();
     await userEvent.clear(words);
     await userEvent.type(words, recoveryWords);
-    await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
+    await userEvent.click(screen.getByRole("button", { name: "Add them to my secrets" }));
     await waitFor(() => {
-      expect(screen.getByText(/were sealed to every way/)).toBeVisible();
+      expect(screen.getByText(/now open in every way/)).toBeVisible();
     });
   });
 });
 
 describe("removing an opener", () => {
-  const keys = [{ kind: "recovery_code", name: "Paper", secret: "x" }] as const;
+  const keys = [{ kind: "recovery_code", name: "Paper", credential: "x" }] as const;
 
-  it("says what opens afterwards, and removes it with another one", async () => {
+  it("says what will open afterwards, and removes an opener with another one", async () => {
     await renderPage({ keys });
     await userEvent.click(await screen.findByRole("button", { name: "Remove Paper" }));
-    expect(screen.getByText("Afterwards your secrets are opened by: Garden.")).toBeVisible();
+    expect(screen.getByText(wholeText("Your secrets will then open with: Garden."))).toBeVisible();
     await expectAccessible();
-    await submitPicture("garden", "Show another way and remove");
+    await submitPicture("garden", "Use another way and remove");
     await waitFor(() => {
       expect(screen.queryByRole("button", { name: "Remove Paper" })).toBeNull();
     });
@@ -301,16 +307,16 @@ describe("removing an opener", () => {
   it("does not remove the last picture", async () => {
     await renderPage({ keys });
     await userEvent.click(await screen.findByRole("button", { name: "Remove Garden" }));
-    expect(screen.getByText(/This is your last picture, and one has to stay/)).toBeVisible();
+    expect(screen.getByText(/This is your last picture, and you need one/)).toBeVisible();
     expect(screen.queryByLabelText("Picture file")).toBeNull();
   });
 
-  it("names what would be lost, and goes on only when that is agreed to", async () => {
-    const vault = { ...createRecoveryFakeVault({ ...defaultSettings, keys }), PictureField };
+  it("lists secrets that would be lost, and continues only if the loss is accepted", async () => {
+    const vault = createRecoveryFakeVault({ ...defaultSettings, keys });
     const { openers, secrets } = await vault.openers.list();
     const [garden] = openers;
     const lostSecrets = secrets.slice(0, 1);
-    if (garden === undefined) throw new TypeError("the account has a picture");
+    if (garden === undefined) throw new TypeError("expected the account to have a picture");
     const opener = { ...garden, soleOpenerOf: lostSecrets.map(({ secretId }) => secretId) };
     const overview = {
       openers: [...openers, { ...garden, id: "01890a5d-ac96-7000-8000-00000000ffff", name: "Lake" }],
@@ -332,16 +338,16 @@ describe("removing an opener", () => {
     expect(await screen.findByText("1 secret would be lost")).toBeVisible();
     expect(within(screen.getByRole("alert")).getByText("Deed")).toBeVisible();
     expect(screen.queryByLabelText("Picture file")).toBeNull();
-    await userEvent.click(screen.getByRole("checkbox", { name: "I give up this secret for ever" }));
+    await userEvent.click(screen.getByRole("checkbox", { name: "I give up this secret for good" }));
     expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
     await expectAccessible();
   });
 });
 
-describe("the focus", () => {
-  const activeElement = () => document.activeElement;
+describe("the focus on the page of ways to open", () => {
+  const getActiveElement = () => document.activeElement;
 
-  it("goes on in a lost device with what is asked next, and comes back to the button or to the list", async () => {
+  it("moves through the steps for a lost device, and returns to the button or the list", async () => {
     await renderPage();
     const user = userEvent.setup();
     (await screen.findByRole("button", { name: "I lost a device" })).focus();
@@ -349,31 +355,31 @@ describe("the focus", () => {
     expect(screen.getByRole("heading", { name: "I lost a device" })).toHaveFocus();
     await user.tab();
     await user.keyboard("{Enter}");
-    expect(activeElement()).toHaveTextContent("Not shown yet, and removed if it stays so: Garden");
+    expect(getActiveElement()).toHaveTextContent("Still to confirm: Garden. What you don't confirm is removed.");
     await user.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "I lost a device" })).toHaveFocus();
     await user.keyboard("{Enter}");
     await user.click(screen.getByRole("button", { name: "Continue" }));
-    await submitPicture("garden", "Show this one");
+    await submitPicture("garden", "Use this one");
     await waitFor(() => {
-      expect(activeElement()).toHaveTextContent("You have shown every way. None is removed.");
+      expect(getActiveElement()).toHaveTextContent("You have used every way. None will be removed.");
     });
-    await user.click(screen.getByRole("button", { name: "Make the new key" }));
+    await user.click(screen.getByRole("button", { name: "Replace my keys" }));
     await waitFor(() => {
-      expect(activeElement()).toHaveTextContent(/^Your account has a new key/);
+      expect(getActiveElement()).toHaveTextContent(/^Your keys are replaced/);
     });
     await user.click(screen.getByRole("button", { name: "Done" }));
     expect(await screen.findByRole("heading", { name: "Ways to open" })).toHaveFocus();
   });
 
-  it("follows the steps of a recovery code, and stands at the list once it is added", async () => {
+  it("follows the steps of a recovery code, and moves to the list after an addition", async () => {
     await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Make a recovery code" }));
     const words = (
       await within(await screen.findByRole("list", { name: "The 24 words" })).findAllByRole("listitem")
     ).map(({ textContent }) => textContent);
     await userEvent.click(screen.getByRole("button", { name: "I have them on paper" }));
-    expect(screen.getByRole("heading", { name: "Make a recovery code" })).toHaveFocus();
+    expect(getActiveElement()).toHaveTextContent("Type these two words from your paper");
     for (const field of screen.getAllByRole<HTMLInputElement>("textbox", { name: /^Word / })) {
       await userEvent.type(field, words[Number(/\d+/.exec(field.labels?.[0]?.textContent ?? "")?.[0]) - 1] ?? "");
     }
@@ -382,23 +388,26 @@ describe("the focus", () => {
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "Make a recovery code" })).toHaveFocus();
     await userEvent.click(screen.getByRole("button", { name: "Make a passkey" }));
-    await userEvent.click(screen.getByRole("button", { name: "Make and add" }));
+    await userEvent.click(screen.getByRole("button", { name: "Make the passkey" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Add the passkey" }));
     await waitFor(() => {
-      expect(activeElement()).toHaveTextContent("To add it, show something that opens your secrets today.");
+      expect(getActiveElement()).toHaveTextContent(
+        "To finish, confirm with a picture, passkey or recovery code that you already use.",
+      );
     });
-    await submitPicture("garden", "Make and add");
+    await submitPicture("garden", "Add the passkey");
     expect(await screen.findByRole("heading", { name: "Ways to open" })).toHaveFocus();
   });
 
-  it("comes back from a panel of the list: to its button, or to the heading where its row may be gone", async () => {
-    await renderPage({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x" }] });
+  it("returns from a panel to its button, or to the heading if the row may be gone", async () => {
+    await renderPage({ keys: [{ kind: "recovery_code", name: "Paper", credential: "x" }] });
     await userEvent.click(await screen.findByRole("button", { name: "Change the passphrase of Garden" }));
-    await userEvent.click(screen.getByRole("button", { name: "Continue without a passphrase" }));
-    expect(activeElement()).toHaveTextContent("Now show Garden as it opens today");
+    await userEvent.click(await screen.findByRole("button", { name: "Continue without a passphrase" }));
+    expect(getActiveElement()).toHaveTextContent("Now use “Garden” with its current passphrase");
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "Change the passphrase of Garden" })).toHaveFocus();
     await userEvent.click(screen.getByRole("button", { name: "Remove Paper" }));
-    await submitPicture("garden", "Show another way and remove");
+    await submitPicture("garden", "Use another way and remove");
     await waitFor(() => {
       expect(screen.queryByText("Paper")).toBeNull();
     });
@@ -408,8 +417,8 @@ describe("the focus", () => {
 
 describe("a lost device", () => {
   const keys = [
-    { kind: "recovery_code", name: "Paper", secret: recoveryWords },
-    { kind: "passkey", name: "Phone", secret: "7" },
+    { kind: "recovery_code", name: "Paper", credential: recoveryWords },
+    { kind: "passkey", name: "Phone", credential: "7" },
   ] as const;
   const openLostDevicePanel = async (language: "en" | "es" = "en") => {
     await userEvent.click(
@@ -421,65 +430,72 @@ describe("a lost device", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
-  ] as const)("says first what it means, in %s and %s", async (language, theme) => {
-    const { fake } = await renderPage({ keys }, { language, theme });
+  ] as const)("explains the consequences first, in %s and %s", async (language, theme) => {
+    const { fakeVault } = await renderPage({ keys }, { language, theme });
     await userEvent.click(
       await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }),
     );
     expect(
-      screen.getByText(language === "en" ? /opens nothing new from then on/ : /no abre nada nuevo: ni títulos/),
+      screen.getByText(
+        language === "en"
+          ? /the lost device can't open anything new/
+          : /no podrá abrir nada nuevo ni cambiar nada en tu nombre/,
+      ),
     ).toBeVisible();
     expect(screen.getByRole("heading", { level: 2 })).toHaveFocus();
     expect(
-      screen.getByText(language === "en" ? /copied there before stays openable/ : /se podrá seguir abriendo/),
+      screen.getByText(language === "en" ? /copied there before can still be opened/ : /se podrá seguir abriendo/),
     ).toBeVisible();
     await expectAccessible();
-    expect(fake.calls).not.toContain("openers.recognise");
+    expect(fakeVault.calls).not.toContain("openers.recognise");
   });
 
-  it("takes what stays one after the other, and removes the rest", async () => {
-    const { fake, queryClient } = await renderPage({ keys });
+  it("collects the openers to keep, and removes the others", async () => {
+    const { fakeVault, queryClient } = await renderPage({ keys });
     await openLostDevicePanel();
-    expect(screen.getByText("Not shown yet, and removed if it stays so: Garden, Paper, Phone")).toBeVisible();
+    expect(
+      screen.getByText(wholeText("Still to confirm: Garden, Paper, Phone. What you don't confirm is removed.")),
+    ).toBeVisible();
     await userEvent.click(await screen.findByRole("button", { name: "Use a recovery code" }));
     await userEvent.type(await screen.findByLabelText("Recovery code"), recoveryWords);
-    await userEvent.click(screen.getByRole("button", { name: "Show this one" }));
-    expect(await screen.findByText("Paper stays")).toBeVisible();
-    expect(screen.getByText("Show a picture too: one has to stay.")).toBeVisible();
-    expect(screen.queryByRole("button", { name: "Make the new key" })).toBeNull();
-    await userEvent.click(screen.getByRole("button", { name: "Use a picture" }));
-    await submitPicture("garden", "Show this one");
-    expect(await screen.findByText("Garden stays")).toBeVisible();
-    expect(screen.getByText("Not shown yet, and removed if it stays so: Phone")).toBeVisible();
-    await submitPicture("garden", "Show this one");
-    expect(await screen.findByText("You have shown Garden already.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Use this one" }));
+    expect(await screen.findByText(wholeText("“Paper” stays"))).toBeVisible();
+    expect(screen.getByText("Use a picture too: one has to stay.")).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Replace my keys" })).toBeNull();
+    expect(screen.queryByLabelText("Recovery code")).toBeNull();
+    expect(document.activeElement).toHaveTextContent(/^Still to confirm: Garden, Phone/);
+    await submitPicture("garden", "Use this one");
+    expect(await screen.findByText(wholeText("“Garden” stays"))).toBeVisible();
+    expect(screen.getByText(wholeText("Still to confirm: Phone. What you don't confirm is removed."))).toBeVisible();
+    await submitPicture("garden", "Use this one");
+    expect(await screen.findByText(wholeText("You have already used “Garden”."))).toBeVisible();
     await expectAccessible();
     queryClient.setQueryData(["rows"], []);
-    await userEvent.click(screen.getByRole("button", { name: "Make the new key" }));
-    expect(await screen.findByText("Your account has a new key")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Replace my keys" }));
+    expect(await screen.findByText("Your keys are replaced")).toBeVisible();
     expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
-    expect(screen.getByText("Removed: Phone")).toBeVisible();
+    expect(screen.getByText(wholeText("Removed: Phone"))).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Done" }));
     await screen.findByRole("region", { name: "Ways to open" });
     expect(screen.queryByText("Phone")).toBeNull();
-    expect(fake.calls.filter((call) => call === "openers.rotate")).toHaveLength(1);
+    expect(fakeVault.calls.filter((call) => call === "openers.rotate")).toHaveLength(1);
   });
 
-  it("says why it could not be done, and keeps what was shown", async () => {
-    const { fake } = await renderPage();
+  it("shows a failure, and keeps the presented openers", async () => {
+    const { fakeVault } = await renderPage();
     await openLostDevicePanel();
-    await submitPicture("garden", "Show this one");
-    expect(await screen.findByText("You have shown every way. None is removed.")).toBeVisible();
-    fake.failWith("openers.rotate", "state_conflict");
-    await userEvent.click(screen.getByRole("button", { name: "Make the new key" }));
+    await submitPicture("garden", "Use this one");
+    expect(await screen.findByText("You have used every way. None will be removed.")).toBeVisible();
+    fakeVault.failWith("openers.rotate", "state_conflict");
+    await userEvent.click(screen.getByRole("button", { name: "Replace my keys" }));
     expect(await screen.findByRole("alert")).toBeVisible();
-    fake.failWith("openers.rotate", null);
-    await userEvent.click(screen.getByRole("button", { name: "Make the new key" }));
-    expect(await screen.findByText("Your account has a new key")).toBeVisible();
+    fakeVault.failWith("openers.rotate", null);
+    await userEvent.click(screen.getByRole("button", { name: "Replace my keys" }));
+    expect(await screen.findByText("Your keys are replaced")).toBeVisible();
   });
 
-  it("asks before secrets are lost that nothing shown opens", async () => {
+  it("asks before it gives up secrets that no presented opener opens", async () => {
     await renderPage();
     const openerFields = {
       kind: "image",
@@ -493,14 +509,19 @@ describe("a lost device", () => {
     const overview = {
       openers: [garden, forest],
       secrets: [
-        { secretId: "deed", title: "Deed of the house", openers: ["forest"], missing: ["garden"], copyCheckedAt: null },
+        {
+          secretId: "deed",
+          title: "Deed of the house",
+          openerIds: ["forest"],
+          missingOpenerIds: ["garden"],
+          copyCheckedAt: null,
+        },
       ],
     };
-    const fake = createRecoveryFakeVault(defaultSettings);
+    const fakeVault = createRecoveryFakeVault(defaultSettings);
     const vault = {
-      ...fake,
-      PictureField,
-      openers: { ...fake.openers, recognise: () => Promise.resolve({ openerId: "garden" }) },
+      ...fakeVault,
+      openers: { ...fakeVault.openers, recognise: () => Promise.resolve({ openerId: "garden" }) },
     };
     const rotate = jest.spyOn(vault.openers, "rotate");
     cleanup();
@@ -511,11 +532,11 @@ describe("a lost device", () => {
       { vault },
     );
     await userEvent.click(screen.getByRole("button", { name: "Continue" }));
-    await submitPicture("garden", "Show this one");
+    await submitPicture("garden", "Use this one");
     expect(await screen.findByText("Deed of the house")).toBeVisible();
-    expect(screen.queryByRole("button", { name: "Make the new key" })).toBeNull();
-    await userEvent.click(screen.getByRole("checkbox", { name: "I give up this secret for ever" }));
-    await userEvent.click(screen.getByRole("button", { name: "Make the new key" }));
+    expect(screen.queryByRole("button", { name: "Replace my keys" })).toBeNull();
+    await userEvent.click(screen.getByRole("checkbox", { name: "I give up this secret for good" }));
+    await userEvent.click(screen.getByRole("button", { name: "Replace my keys" }));
     expect(rotate).toHaveBeenCalledWith([expect.anything()], expect.objectContaining({ acceptedLosses: ["deed"] }));
   });
 });

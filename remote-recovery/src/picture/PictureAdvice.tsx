@@ -3,13 +3,11 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 interface PictureAdviceProps {
-  /** Unfolded to begin with. */
   readonly open: boolean;
 }
 
-const adviceTopics = ["own", "good", "bad", "copies", "changes", "burst", "key", "lost"] as const;
+const adviceTopics = ["own", "good", "bad", "copies", "changes", "burst", "lost"] as const;
 
-/** What everybody should know before choosing a picture (image-key.md, "What the user is told"). */
 export function PictureAdvice({ open }: PictureAdviceProps) {
   const { t } = useTranslation("provide-image");
   return (

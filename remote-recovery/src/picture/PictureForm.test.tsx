@@ -6,7 +6,7 @@ import type { Drives } from "@relicario/shared/contract";
 import { createPictureFile, renderApp } from "@relicario/shared/testing";
 
 import { clearDriveMemory, saveToken } from "../drives/drive-memory.ts";
-import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.tsx";
 import { emptyPictureDraft, type PictureDraft } from "./picture-draft.ts";
 import { PictureForm } from "./PictureForm.tsx";
 
@@ -32,7 +32,7 @@ function Form() {
         purpose="show"
         draft={value}
         disabled={false}
-        error={null}
+        examine={null}
         onChange={(next) => {
           draft = next;
           setValue(next);
@@ -43,13 +43,13 @@ function Form() {
 }
 
 const popup = { closed: false, location: { replace: () => undefined }, close: () => undefined };
-/** The channel on which the page hears the window, and what it told the window. jsdom has none. */
+/** Fake of BroadcastChannel, which jsdom lacks, and the messages that the page sent. */
 let channel: { readonly name: string; onmessage: ((event: { readonly data: unknown }) => void) | null };
 let windowMessages: unknown[];
-/** Bytes of the file arrive when they are given. */
+/** Resolves the download. */
 let resolveBytes: (text: string) => void;
 
-/** Made with `new`, as the browser's own. */
+/** Called with `new`, like the browser's own. */
 function FakeChannel(name: string) {
   channel = { name, onmessage: null };
   return Object.assign(channel, {
@@ -70,11 +70,11 @@ beforeEach(async () => {
   URL.revokeObjectURL = jest.fn();
   jest.spyOn(window, "open").mockReturnValue(popup as unknown as Window);
   Object.defineProperty(globalThis, "BroadcastChannel", { configurable: true, value: FakeChannel });
-  const bytes = new Promise<string>((resolve) => {
+  const bytesPromise = new Promise<string>((resolve) => {
     resolveBytes = resolve;
   });
   jest.spyOn(globalThis, "fetch").mockImplementation(async (url) => {
-    if (/alt=media|\/bytes$/.test(url as string)) return new Response(await bytes);
+    if (/alt=media|\/bytes$/.test(url as string)) return new Response(await bytesPromise);
     return Response.json({
       name: "from-the-drive.jpg",
       size: 9,
@@ -83,7 +83,7 @@ beforeEach(async () => {
   });
   await renderApp(<Form />, { vault: createRecoveryFakeVault(), drives });
   await userEvent.upload(screen.getByLabelText("Picture file"), createPictureFile("garden"));
-  await userEvent.type(passphraseField(), "four");
+  await userEvent.type(getPassphraseField(), "four");
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -91,18 +91,18 @@ afterEach(() => {
   clearDriveMemory();
 });
 
-const passphraseField = () => screen.getByLabelText("Passphrase, if the picture has one");
-const sendAnswer = (parameters: string) =>
+const getPassphraseField = () => screen.getByLabelText("Passphrase, if the picture has one");
+const sendRedirect = (parameters: string) =>
   channel.onmessage?.({ data: { answer: `state=${channel.name.replace("drive-answer:", "")}&${parameters}` } });
 
-/** What each window does once somebody has chosen a file in it. */
+/** Acts as each drive's popup after a file was picked. */
 const fileSelections: Readonly<Record<string, () => Promise<void>>> = {
   "Google Drive": async () => {
-    sendAnswer("picked_file_ids=1");
+    sendRedirect("picked_file_ids=1");
     await Promise.resolve();
   },
   OneDrive: async () => {
-    sendAnswer("");
+    sendRedirect("");
     await waitFor(() => {
       expect(windowMessages).toMatchObject([{ next: "post" }]);
     });
@@ -133,20 +133,20 @@ const fileSelections: Readonly<Record<string, () => Promise<void>>> = {
 
 describe("PictureForm", () => {
   it.each(Object.entries(fileSelections))(
-    "keeps what is typed while %s is asked and the file is on its way",
+    "keeps input that is typed while %s picks and downloads a file",
     async (drive, selectFile) => {
       await userEvent.click(screen.getByRole("button", { name: `Choose from ${drive}` }));
-      await userEvent.type(passphraseField(), " words");
+      await userEvent.type(getPassphraseField(), " words");
       await act(selectFile);
-      await userEvent.type(passphraseField(), " and");
+      await userEvent.type(getPassphraseField(), " and");
       act(() => {
         resolveBytes("a picture");
       });
       expect(await screen.findByText("from-the-drive.jpg")).toBeVisible();
-      expect(passphraseField()).toHaveValue("four words and");
+      expect(getPassphraseField()).toHaveValue("four words and");
       expect(draft).toMatchObject({
         passphrase: "four words and",
-        state: { status: "shown", picture: { name: "from-the-drive.jpg" } },
+        state: { status: "for_opening", picture: { name: "from-the-drive.jpg" } },
       });
     },
   );

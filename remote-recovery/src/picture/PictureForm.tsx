@@ -1,57 +1,58 @@
 import type { PictureFieldProps } from "@relicario/shared/contract";
-import { Checkbox, FieldError, PasswordField, StrengthMeter } from "@relicario/shared/forms";
+import { Checkbox, PasswordField, ProposedPassphrase, StrengthMeter, useStrength } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
-import { useEffect, useRef } from "react";
+import type { ExaminePicture } from "@relicario/vault/element";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { passphraseRequirement, type PictureDraft, type PictureState } from "./picture-draft.ts";
-import { ExaminingPicturePicker, PicturePicker } from "./PicturePicker.tsx";
+import {
+  getLeastStrength,
+  getPassphraseRequirement,
+  isTooWeak,
+  type PictureDraft,
+  type PictureState,
+} from "./picture-draft.ts";
+import { PicturePicker } from "./PicturePicker.tsx";
 
 interface PictureFormProps {
   readonly purpose: PictureFieldProps["purpose"];
   readonly draft: PictureDraft;
   readonly disabled: boolean;
-  /** What went wrong with this picture, already in words. */
-  readonly error: string | null;
-  /** Also called with the same draft, once a picture that was taken here was saved. */
+  /** Null for a visitor, who chooses no picture to protect with. */
+  readonly examine: ExaminePicture | null;
+  /** Also called with an unchanged draft after a captured picture was saved. */
   readonly onChange: (draft: PictureDraft) => void;
 }
 
-/**
- * A picture and its passphrase, as whoever holds the draft has them. For screens of this area
- * alone.
- */
-export function PictureForm({ purpose, draft, disabled, error, onChange }: PictureFormProps) {
+/** Controlled form for a picture and its passphrase. */
+export function PictureForm({ purpose, draft, disabled, examine, onChange }: PictureFormProps) {
   const { t } = useTranslation("provide-image");
-  // A drive may answer long after the click that asked it: what was typed meanwhile stays.
+  // A download from a drive or an estimate may end between two changes of the person: keep both.
   const latest = useRef({ draft, onChange });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { draft, onChange };
   });
   const update = (changes: Partial<PictureDraft>) => {
-    latest.current.onChange({ ...latest.current.draft, ...changes });
+    latest.current.draft = { ...latest.current.draft, ...changes }; // before it is rendered
+    latest.current.onChange(latest.current.draft);
   };
-  const pickerProps = {
-    state: draft.state,
-    disabled,
-    onChange: (state: PictureState) => {
-      update({ state, existingPassphrase: "" });
-    },
-    onSaved: () => {
-      update({});
-    },
-  };
-  const requirement = passphraseRequirement(draft.state);
+  const requirement = getPassphraseRequirement(draft.state);
   const needsNewPassphrase = requirement === "required" || (requirement === "asked" && !draft.withoutPassphrase);
 
   return (
     <Stack $gap={5}>
-      {purpose === "choose" ? (
-        <ExaminingPicturePicker {...pickerProps} />
-      ) : (
-        <PicturePicker purpose={purpose} {...pickerProps} />
-      )}
-      {error !== null && error !== "" && <FieldError>{error}</FieldError>}
+      <PicturePicker
+        purpose={purpose}
+        state={draft.state}
+        disabled={disabled}
+        examine={examine}
+        onChange={(state: PictureState) => {
+          update({ state, existingPassphrase: "" });
+        }}
+        onSaved={() => {
+          update({});
+        }}
+      />
       {requirement === "optional" && (
         <PasswordField
           label={t("passphrase.show_label")}
@@ -85,7 +86,16 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
               update({ passphrase: event.target.value });
             }}
           />
-          <StrengthMeter passphrase={draft.passphrase} />
+          <NewPassphraseStrength
+            draft={draft}
+            disabled={disabled}
+            onReport={(tooWeak) => {
+              update({ tooWeak });
+            }}
+            onPropose={(passphrase) => {
+              update({ passphrase, confirmation: "" });
+            }}
+          />
           <PasswordField
             label={t("passphrase.again_label")}
             value={draft.confirmation}
@@ -112,5 +122,30 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
         />
       )}
     </Stack>
+  );
+}
+
+interface NewPassphraseStrengthProps {
+  readonly draft: PictureDraft;
+  readonly disabled: boolean;
+  readonly onReport: (tooWeak: boolean) => void;
+  readonly onPropose: (passphrase: string) => void;
+}
+
+function NewPassphraseStrength({ draft, disabled, onReport, onPropose }: NewPassphraseStrengthProps) {
+  const { passphrase, state } = draft;
+  const strength = useStrength(passphrase);
+  const tooWeak = isTooWeak(state, strength);
+  const reportStrength = useEffectEvent(() => {
+    if (tooWeak !== draft.tooWeak) onReport(tooWeak);
+  });
+  useEffect(() => {
+    reportStrength();
+  }, [tooWeak]);
+  return (
+    <>
+      <StrengthMeter passphrase={passphrase} level={strength} least={getLeastStrength(state)} />
+      <ProposedPassphrase passphrase={passphrase} disabled={disabled} onPropose={onPropose} />
+    </>
   );
 }

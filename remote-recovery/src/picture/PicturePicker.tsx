@@ -1,110 +1,117 @@
-import { FieldError } from "@relicario/shared/forms";
+import { FieldError, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
-  ErrorNotice,
   media,
+  PictureFacts,
+  PointerHint,
   Progress,
   s,
   SmallText,
   space,
   SpacedRow,
   useErrorMessage,
-  useVault,
   visuallyHidden,
-  type VaultAccess,
 } from "@relicario/shared/ui";
-import { usePortal, type PictureFieldProps, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type PictureFieldProps } from "@relicario/shared/contract";
+import type { ExaminePicture } from "@relicario/vault/element";
 import * as Tabs from "@radix-ui/react-tabs";
 import { Camera, ImagePlus } from "lucide-react";
 import { useEffect, useEffectEvent, useId, useRef, useState, type RefObject } from "react";
 import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
+import { z } from "zod";
 
-import { CameraView } from "../camera/CameraView.tsx";
-import { hasCamera, useCamera } from "../camera/useCamera.ts";
+import { hasCamera, hasCaptureInput } from "../camera/camera-support.ts";
+import { useCameraWindow } from "../camera/useCameraWindow.ts";
 import { ChooseFromDrive } from "../drives/ChooseFromDrive.tsx";
 import { maxPictureBytes } from "../drives/drive.ts";
-import { examinerOf, type ExaminePicture } from "./examiner.ts";
 import { SaveCapturedPicture } from "./SaveCapturedPicture.tsx";
 import type { PictureState } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
 import { clearCapturedPicture, isCapturedPicture, setCapturedPicture, useCapturedPicture } from "./captured-picture.ts";
-import { usePreview } from "./usePreview.ts";
+import { usePreviewUrl } from "./usePreviewUrl.ts";
 
 interface PicturePickerProps {
   readonly purpose: PictureFieldProps["purpose"];
   readonly state: PictureState;
   readonly disabled: boolean;
+  /** Judges a picture for protecting; null for a visitor. */
+  readonly examine: ExaminePicture | null;
   readonly onChange: (state: PictureState) => void;
-  /** Called once a picture that was taken here was handed to the browser to save. */
+  /** Called after a captured picture was handed to the browser to save. */
   readonly onSaved: () => void;
 }
 
 type PickerTab = "upload" | "take";
 
-/** Takes a picture for protecting, which is judged. */
-export function ExaminingPicturePicker(props: Omit<PicturePickerProps, "purpose">) {
-  return <PicturePicker {...props} purpose="choose" access={useVault()} />;
-}
-
 /**
- * Takes one picture by choosing, dropping or pasting, or with the camera, shows it, and says what
- * it is good for. Only judging takes the vault: a page without an account has none.
+ * Takes a picture that is chosen, dropped, pasted or captured. Previews the picture and shows its
+ * verdict.
  */
-export function PicturePicker({
-  purpose,
-  state,
-  disabled,
-  onChange,
-  onSaved,
-  access = null,
-}: PicturePickerProps & { readonly access?: VaultAccess | null }) {
+export function PicturePicker({ purpose, state, disabled, examine, onChange, onSaved }: PicturePickerProps) {
   const { t } = useTranslation("provide-image");
-  const errorSentence = useErrorMessage();
+  const describeError = useErrorMessage();
   const titleId = useId();
-  const examination = useExamination(onChange);
-  const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
+  const examination = useVaultOperation();
+  const [fileProblem, setFileProblem] = useState<"empty" | "too_large" | "several" | null>(null);
   const portal = usePortal();
   const capturedPicture = useCapturedPicture();
-  const { camera, start, stop, switchCamera } = useCamera();
+  const cameraWindow = useCameraWindow("picture", z.instanceof(File), acceptCapture);
   const picture = "picture" in state ? state.picture : null;
   const [tab, setTab] = useState<PickerTab>(isCapturedPicture(picture) ? "take" : "upload");
 
-  const acceptFiles = (files: readonly File[]) => {
+  const startExamination = (examinedPicture: Blob) => {
+    if (examine === null) return;
+    onChange({ status: "examining", picture: examinedPicture });
+    examination.start({
+      run: (options) => examine(examinedPicture, options),
+      onDone: (verdict) => {
+        onChange({ status: "examined", picture: examinedPicture, verdict });
+      },
+      onFailed: (error) => {
+        onChange({ status: "failed", error });
+      },
+    });
+  };
+  function acceptFiles(files: readonly File[]): void {
     const file = files[0];
     if (file === undefined) return;
-    stop();
+    cameraWindow.close();
     setTab("upload");
     if (purpose === "choose") clearCapturedPicture();
     const problem =
       files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
-    setLocalError(problem);
-    examination.stop();
+    setFileProblem(problem);
+    examination.cancel();
     if (problem !== null) onChange({ status: "none" });
-    else if (purpose === "show") onChange({ status: "shown", picture: file });
-    else if (purpose === "share") onChange({ status: "of_share", picture: file });
-    else if (access?.status === "ready") examination.start(examinerOf(access.vault), file);
-  };
-  // A picture that was taken for another form is not this one's.
+    else if (purpose === "show") onChange({ status: "for_opening", picture: file });
+    else if (purpose === "share") onChange({ status: "for_share", picture: file });
+    else startExamination(file);
+  }
+  function acceptCapture(file: File): void {
+    acceptFiles([file]);
+    setTab("take");
+    setCapturedPicture(file, portal);
+  }
+  const captureInput = useRef<HTMLInputElement>(null);
+  // Drop a picture that was captured for another form.
   const clearForeignCapture = useEffectEvent(() => {
     if (purpose === "choose" && !isCapturedPicture(picture)) clearCapturedPicture();
   });
   useEffect(() => {
     clearForeignCapture();
   }, []);
-  // Judging ends with the screen that asked for it: it begins anew where the picture is shown
-  // again.
-  const examiningVault = access?.status === "ready" && state.status === "examining" ? access.vault : null;
-  const resumeExamination = useEffectEvent((vault: Vault) => {
-    if (state.status === "examining" && !examination.isRunning()) examination.start(examinerOf(vault), state.picture);
+  // Unmounting cancels the examination, so a remount starts it again.
+  const resumeExamination = useEffectEvent(() => {
+    if (state.status === "examining" && !examination.running) startExamination(state.picture);
   });
   useEffect(() => {
-    if (examiningVault !== null) resumeExamination(examiningVault);
-  }, [examiningVault]);
-  const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
-  // The kind of a file is judged by its content, so nothing is refused by its name here.
+    resumeExamination();
+  }, []);
+  const ready = !disabled;
+  // Files are accepted regardless of name and type: the decoder decides by content.
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({
     onDrop: acceptFiles,
     disabled: !ready,
@@ -112,23 +119,43 @@ export function PicturePicker({
     noKeyboard: true,
     noPaste: true,
   });
-  const field = useRef<HTMLDivElement>(null);
-  usePastedFiles(field, ready, acceptFiles);
-  const preview = usePreview(picture);
+  const containerRef = useRef<HTMLDivElement>(null);
+  usePastedFiles(containerRef, ready, acceptFiles);
+  const previewUrl = usePreviewUrl(picture);
   const handleTabChange = (next: PickerTab) => {
     setTab(next);
-    if (next === "upload") stop();
-    else if (!isCapturedPicture(picture)) void start();
+    cameraWindow.close();
   };
   const capturing = tab === "take";
 
+  const captureButton =
+    cameraWindow.state.status === "open" ? (
+      <>
+        <SmallText role="status">{t("camera.window_status")}</SmallText>
+        <Button tone="quiet" onClick={cameraWindow.close}>
+          {t("camera.cancel_action")}
+        </Button>
+      </>
+    ) : (
+      <Button
+        tone={picture === null ? "primary" : "quiet"}
+        icon={<Camera aria-hidden />}
+        disabled={!ready}
+        onClick={() => {
+          if (hasCaptureInput()) captureInput.current?.click();
+          else cameraWindow.open();
+        }}
+      >
+        {t(picture === null ? "camera.open_action" : "camera.again_action")}
+      </Button>
+    );
   const dropArea = (
     <DropArea {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
       <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
-      {preview !== null && (
+      {previewUrl !== null && (
         <Preview
-          key={preview}
-          src={preview}
+          key={previewUrl}
+          src={previewUrl}
           alt={t("field.preview_aria")}
           onError={(event) => {
             event.currentTarget.hidden = true;
@@ -140,21 +167,14 @@ export function PicturePicker({
         {picture instanceof File ? (
           <FileName>{picture.name}</FileName>
         ) : (
-          <span>{t(capturing ? "camera.start_body" : "field.drop_body")}</span>
+          <span>{t(capturing ? "camera.start_body" : "field.start_body")}</span>
         )}
+        {picture === null && !capturing && <PointerHint>{t("field.drop_hint")}</PointerHint>}
         <SmallText>{t("field.private_hint")}</SmallText>
         {picture === null && !capturing && <SmallText>{t("field.cloud_hint")}</SmallText>}
         <SpacedRow>
           {capturing ? (
-            <Button
-              tone={picture === null ? "primary" : "quiet"}
-              icon={<Camera aria-hidden />}
-              disabled={!ready}
-              pending={camera.status === "starting"}
-              onClick={() => void start()}
-            >
-              {t(picture === null ? "camera.open_action" : "camera.again_action")}
-            </Button>
+            captureButton
           ) : (
             <Button tone={picture === null ? "primary" : "quiet"} disabled={!ready} onClick={open}>
               {t(picture === null ? "field.choose_action" : "field.another_action")}
@@ -164,23 +184,8 @@ export function PicturePicker({
       </DropText>
     </DropArea>
   );
-  const captureArea =
-    camera.status === "on" ? (
-      <CameraView
-        stream={camera.stream}
-        onClose={stop}
-        onSwitchCamera={camera.hasOtherCameras ? () => void switchCamera() : null}
-        onCapture={(file) => {
-          acceptFiles([file]);
-          setTab("take");
-          setCapturedPicture(file, portal);
-        }}
-      />
-    ) : (
-      dropArea
-    );
   return (
-    <Container ref={field} role="group" aria-labelledby={titleId} data-tour="picture-field">
+    <Container ref={containerRef} role="group" aria-labelledby={titleId} data-tour="picture-field">
       <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
       {purpose === "choose" && hasCamera() ? (
         <Tabs.Root
@@ -202,11 +207,25 @@ export function PicturePicker({
             {dropArea}
           </Tabs.Content>
           <Tabs.Content value="take" tabIndex={-1}>
-            {captureArea}
+            {dropArea}
           </Tabs.Content>
         </Tabs.Root>
       ) : (
         dropArea
+      )}
+      {capturing && hasCaptureInput() && (
+        <input
+          hidden
+          ref={captureInput}
+          type="file"
+          accept="image/*"
+          capture="environment"
+          onChange={({ target }) => {
+            const [file] = target.files ?? [];
+            target.value = "";
+            if (file !== undefined) acceptCapture(file);
+          }}
+        />
       )}
       {!capturing && (
         <ChooseFromDrive
@@ -219,10 +238,11 @@ export function PicturePicker({
       {capturedPicture !== null && picture === capturedPicture.picture && isUsable(state) && (
         <SaveCapturedPicture capturedPicture={capturedPicture} onSaved={onSaved} />
       )}
-      {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
-      {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
-      {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
-      {state.status === "failed" && <FieldError>{errorSentence(state.error)}</FieldError>}
+      {cameraWindow.state.status === "failed" && (
+        <FieldError>{t(`camera.${cameraWindow.state.failure}_error`)}</FieldError>
+      )}
+      {fileProblem !== null && <FieldError>{t(`field.${fileProblem}_error`)}</FieldError>}
+      {state.status === "failed" && <FieldError>{describeError(state.error)}</FieldError>}
       {state.status === "examining" && (
         <Progress
           label={t("field.examining_status")}
@@ -231,6 +251,7 @@ export function PicturePicker({
         />
       )}
       {state.status === "examined" && <PictureVerdictNotice verdict={state.verdict} />}
+      {purpose === "choose" && <PictureFacts />}
       {purpose === "choose" && (
         <PictureAdvice
           open={
@@ -244,18 +265,22 @@ export function PicturePicker({
 }
 
 /**
- * Takes files that are pasted anywhere on the page: nobody has to find out first where the focus
- * must be. Of two fields the one with the focus takes them, else the first.
+ * Takes files that are pasted anywhere on the page. Of two fields, the focused one takes them, else
+ * the first.
  */
 function usePastedFiles(
-  field: RefObject<HTMLElement | null>,
+  containerRef: RefObject<HTMLElement | null>,
   enabled: boolean,
   onFiles: (files: readonly File[]) => void,
 ): void {
   const handlePaste = useEffectEvent((event: ClipboardEvent) => {
     const files = [...(event.clipboardData?.files ?? [])];
     const focusedField = event.target instanceof Element ? event.target.closest("[data-tour=picture-field]") : null;
-    if (event.defaultPrevented || files.length === 0 || (focusedField !== null && focusedField !== field.current))
+    if (
+      event.defaultPrevented ||
+      files.length === 0 ||
+      (focusedField !== null && focusedField !== containerRef.current)
+    )
       return;
     event.preventDefault();
     onFiles(files);
@@ -272,47 +297,9 @@ function usePastedFiles(
   }, [enabled]);
 }
 
-/** A picture that cannot be used is not worth keeping. */
+/** Whether to offer saving the picture. */
 function isUsable(state: PictureState): boolean {
   return state.status === "examined" && state.verdict.level !== "red" && state.verdict.known?.kind !== "resembles";
-}
-
-/** One examination at a time: a newer picture, or leaving the page, ends the one before. */
-function useExamination(onChange: (state: PictureState) => void) {
-  const activeController = useRef<AbortController | null>(null);
-  const latestOnChange = useRef(onChange);
-  const [progress, setProgress] = useState<VaultProgress | null>(null);
-  useEffect(() => {
-    latestOnChange.current = onChange;
-  });
-  useEffect(
-    () => () => {
-      activeController.current?.abort();
-      activeController.current = null; // what it still answers is not told
-    },
-    [],
-  );
-
-  const stop = () => {
-    activeController.current?.abort();
-    activeController.current = null;
-  };
-  const start = (examine: ExaminePicture, picture: Blob) => {
-    const controller = new AbortController();
-    activeController.current = controller;
-    setProgress(null);
-    onChange({ status: "examining", picture });
-    examine(picture, { signal: controller.signal, onProgress: setProgress }).then(
-      (verdict) => {
-        if (activeController.current === controller) latestOnChange.current({ status: "examined", picture, verdict });
-      },
-      (error: unknown) => {
-        if (activeController.current === controller) latestOnChange.current({ status: "failed", error });
-      },
-    );
-  };
-  const isRunning = () => activeController.current !== null;
-  return { start, stop, isRunning, progress };
 }
 
 const Container = styled.div`
@@ -382,7 +369,7 @@ const DropArea = styled.div`
   }
 `;
 
-/** Out of the row, and still there for assistive technology. */
+/** Hidden visually but available to assistive technology. */
 const FileInput = styled.input`
   ${visuallyHidden}
 `;

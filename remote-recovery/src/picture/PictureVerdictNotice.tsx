@@ -1,5 +1,5 @@
-import { Notice, type NoticeTone } from "@relicario/shared/ui";
-import type { PictureVerdict } from "@relicario/vault";
+import { markVerbatim, Notice, type NoticeTone, renderVerbatim } from "@relicario/shared/ui";
+import type { PictureVerdict } from "@relicario/vault/element";
 import { useTranslation } from "react-i18next";
 
 interface PictureVerdictNoticeProps {
@@ -14,12 +14,19 @@ const knownReasons = [
   "median",
   "tenth",
   "estimate",
+  "drawn",
   "self_test",
   "copy_bright",
   "copy_small",
+  "transparent",
 ] as const;
-/** Of these the picture itself is rich enough: some copies of it do not open. */
-const copyReasons: readonly string[] = ["copy_bright", "copy_small"] satisfies readonly KnownReason[];
+/** Reasons for a picture that has enough detail but some copies of which do not open. */
+const copyReasons: readonly string[] = [
+  "self_test",
+  "copy_bright",
+  "copy_small",
+  "transparent",
+] satisfies readonly KnownReason[];
 type KnownReason = (typeof knownReasons)[number];
 
 const tones = { green: "success", amber: "warn", red: "danger" } as const satisfies Record<
@@ -27,14 +34,16 @@ const tones = { green: "success", amber: "warn", red: "danger" } as const satisf
   NoticeTone
 >;
 
-/** What the gate and the book say of a picture, in words. */
+/** Shows the verdict on a picture: its quality, and whether the account already uses it. */
 export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
   const { t } = useTranslation("provide-image");
   switch (verdict.known?.kind) {
     case "same":
       return (
         <Notice tone="success" role="status" title={t("verdict.same_title")}>
-          {t(`verdict.same_${verdict.known.passphrase}_body`, { name: verdict.known.image.name })}
+          {renderVerbatim(
+            t(`verdict.same_${verdict.known.passphrase}_body`, { name: markVerbatim(verdict.known.image.name) }),
+          )}
         </Notice>
       );
     case "removed":
@@ -53,14 +62,20 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
       break;
   }
   const reasons = knownReasons.filter((reason) => verdict.reasons.includes(reason));
-  const copiesOnly = verdict.level === "amber" && reasons.every((reason) => copyReasons.includes(reason));
+  const copiesOnly = reasons.length > 0 && reasons.every((reason) => copyReasons.includes(reason));
   return (
     <Notice
       tone={tones[verdict.level]}
       role={verdict.level === "red" ? "alert" : "status"}
       title={t(`verdict.${verdict.level}_title`)}
     >
-      <p>{t(copiesOnly ? "verdict.amber_copies_body" : `verdict.${verdict.level}_body`)}</p>
+      <p>
+        {t(
+          copiesOnly && verdict.level !== "green"
+            ? `verdict.${verdict.level}_copies_body`
+            : `verdict.${verdict.level}_body`,
+        )}
+      </p>
       {reasons.length > 0 && (
         <ul>
           {mergeReasons(reasons).map((reason) => (
@@ -72,7 +87,7 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
   );
 }
 
-/** Median and tenth percentile are one thing to a person: too little fine contrast. */
+/** Shows `median` and `tenth` as one reason: both mean too little fine contrast. */
 function mergeReasons(reasons: readonly KnownReason[]): readonly Exclude<KnownReason, "tenth">[] {
   return [...new Set(reasons.map((reason) => (reason === "tenth" ? "median" : reason)))];
 }

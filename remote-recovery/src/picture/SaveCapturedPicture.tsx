@@ -9,18 +9,21 @@ import { markCapturedPictureSaved, type CapturedPicture } from "./captured-pictu
 
 interface SaveCapturedPictureProps {
   readonly capturedPicture: CapturedPicture;
-  /** Called once it was handed to the browser, or a drive took it. */
+  /** Called after the picture was handed to the browser or saved to a drive. */
   readonly onSaved?: () => void;
 }
 
-/** A picture that was taken here exists nowhere else: asks to save it. */
-export function SaveCapturedPicture({ capturedPicture: { picture, saved, drive }, onSaved }: SaveCapturedPictureProps) {
+/** Asks to save a captured picture, which exists nowhere else. */
+export function SaveCapturedPicture({
+  capturedPicture: { picture, saved, lastSavedDrive },
+  onSaved,
+}: SaveCapturedPictureProps) {
   const { t } = useTranslation("provide-image");
   const title = !saved
     ? t("camera.keep_title")
-    : drive === null
+    : lastSavedDrive === null
       ? t("camera.saved_title")
-      : t("camera.saved_drive_title", { drive: t(`drive.${drive}_name`) });
+      : t("camera.saved_drive_title", { drive: t(`drive.${lastSavedDrive}_name`) });
   const handleSaved = (savedDrive: DriveName | null) => {
     markCapturedPictureSaved(picture, savedDrive);
     onSaved?.();

@@ -4,50 +4,46 @@ import { useSyncExternalStore } from "react";
 import type { DriveName } from "../drives/drive.ts";
 
 /**
- * The picture that the camera took last (`userHasTakenPhoto`): until it is saved it exists here
- * alone, so it can still be saved after the form that it was taken for. Memory only. It goes when
- * another picture is chosen, when another form asks for one, when Safeguard is left, and when the
- * portal locks or signs out.
+ * The last captured picture; the specification names this state `userHasTakenPhoto` (row 3.45 of
+ * docs/coverage.md). Kept after its form closes, because no other copy exists until it is saved. In
+ * memory only: cleared when another picture is chosen, when another form for choosing a picture
+ * opens, when Safeguard is left, on lock and on sign-out.
  */
 let capturedPicture: CapturedPicture | null = null;
-let stopListening: (() => void) | null = null;
+let unsubscribeFromLock: (() => void) | null = null;
 const listeners = new Set<() => void>();
 
 export interface CapturedPicture {
   readonly picture: File;
-  /**
-   * A drive took it, or it was handed to the browser to save: where that put it, no page can know.
-   */
+  /** Saved to a drive, or handed to the browser, which does not report where it went. */
   readonly saved: boolean;
-  /** The drive that took it last; null when it was handed to the browser. */
-  readonly drive: DriveName | null;
+  /** Drive of the last save; null before any save, and after the browser saved it. */
+  readonly lastSavedDrive: DriveName | null;
 }
 
 export function setCapturedPicture(picture: File, portal: Pick<Portal, "onLock">): void {
   clearCapturedPicture();
-  capturedPicture = { picture, saved: false, drive: null };
-  stopListening = portal.onLock(clearCapturedPicture);
+  capturedPicture = { picture, saved: false, lastSavedDrive: null };
+  unsubscribeFromLock = portal.onLock(clearCapturedPicture);
   notifyListeners();
 }
 
 export function clearCapturedPicture(): void {
-  stopListening?.();
-  stopListening = null;
+  unsubscribeFromLock?.();
+  unsubscribeFromLock = null;
   if (capturedPicture === null) return;
   capturedPicture = null;
   notifyListeners();
 }
 
-/** The taken picture was saved. Without effect on any other. */
+/** Marks the captured picture as saved. Ignores any other picture. */
 export function markCapturedPictureSaved(picture: Blob, drive: DriveName | null): void {
   if (capturedPicture?.picture !== picture) return;
-  capturedPicture = { ...capturedPicture, saved: true, drive };
+  capturedPicture = { ...capturedPicture, saved: true, lastSavedDrive: drive };
   notifyListeners();
 }
 
-/**
- * Whether a picture was taken here and exists nowhere else: nothing may be protected with it yet.
- */
+/** Whether the picture must be saved before it may protect anything. */
 export function isUnsavedCapture(picture: Blob): boolean {
   return capturedPicture?.picture === picture && !capturedPicture.saved;
 }

@@ -1,10 +1,10 @@
-import type { PictureVerdict } from "@relicario/vault";
+import type { PictureVerdict } from "@relicario/vault/element";
 
 import {
-  knownImageOf,
+  getKnownImage,
   emptyPictureDraft,
-  passphraseRequirement,
-  presentedPictureOf,
+  getPassphraseRequirement,
+  toPresentedPicture,
   type PictureDraft,
   type PictureState,
 } from "./picture-draft.ts";
@@ -23,7 +23,7 @@ const makeDraft = (state: PictureState, overrides: Partial<PictureDraft> = {}): 
   ...overrides,
 });
 
-describe("passphraseNeed", () => {
+describe("getPassphraseRequirement", () => {
   it.each<[string, PictureState, string]>([
     ["a green picture", examinedState(), "asked"],
     ["an amber picture", examinedState({ level: "amber" }), "required"],
@@ -46,17 +46,17 @@ describe("passphraseNeed", () => {
     ["an image that was removed", examinedState({ known: { kind: "removed" } }), "asked"],
     ["an amber one that was removed", examinedState({ level: "amber", known: { kind: "removed" } }), "required"],
     ["a small copy of one that was removed", examinedState({ level: "red", known: { kind: "removed" } }), "required"],
-    ["a picture shown for opening", { status: "shown", picture }, "optional"],
-    ["the picture of a share", { status: "of_share", picture }, "never"],
+    ["a picture shown for opening", { status: "for_opening", picture }, "optional"],
+    ["the picture of a share", { status: "for_share", picture }, "never"],
     ["no picture", { status: "none" }, "none"],
   ])("of %s", (_case, state, requirement) => {
-    expect(passphraseRequirement(state)).toBe(requirement);
+    expect(getPassphraseRequirement(state)).toBe(requirement);
   });
 });
 
-describe("shownPictureOf", () => {
-  it("takes the picture of a share without a passphrase, whatever was typed before", () => {
-    expect(presentedPictureOf(makeDraft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({
+describe("toPresentedPicture", () => {
+  it("drops a typed passphrase for the picture of a share", () => {
+    expect(toPresentedPicture(makeDraft({ status: "for_share", picture }, { passphrase: "four words" }))).toEqual({
       picture,
       passphrase: null,
     });
@@ -64,29 +64,29 @@ describe("shownPictureOf", () => {
 
   it("takes a passphrase exactly as typed", () => {
     expect(
-      presentedPictureOf(makeDraft(examinedState(), { passphrase: "  Zwei  ", confirmation: "  Zwei  " })),
+      toPresentedPicture(makeDraft(examinedState(), { passphrase: "  Zwei  ", confirmation: "  Zwei  " })),
     ).toEqual({
       picture,
       passphrase: "  Zwei  ",
     });
-    expect(presentedPictureOf(makeDraft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({
+    expect(toPresentedPicture(makeDraft({ status: "for_opening", picture }, { passphrase: " a " }))).toEqual({
       picture,
       passphrase: " a ",
     });
   });
 
-  it("takes a green picture without a passphrase only when the person says so", () => {
-    expect(presentedPictureOf(makeDraft(examinedState()))).toBeNull();
-    expect(presentedPictureOf(makeDraft(examinedState(), { withoutPassphrase: true }))).toEqual({
+  it("takes a good picture without a passphrase only on request", () => {
+    expect(toPresentedPicture(makeDraft(examinedState()))).toBeNull();
+    expect(toPresentedPicture(makeDraft(examinedState(), { withoutPassphrase: true }))).toEqual({
       picture,
       passphrase: null,
     });
   });
 
-  it("never takes an amber picture without a passphrase", () => {
-    expect(presentedPictureOf(makeDraft(examinedState({ level: "amber" }), { withoutPassphrase: true }))).toBeNull();
+  it("never takes a marginal picture without a passphrase", () => {
+    expect(toPresentedPicture(makeDraft(examinedState({ level: "amber" }), { withoutPassphrase: true }))).toBeNull();
     expect(
-      presentedPictureOf(makeDraft(examinedState({ level: "amber" }), { passphrase: "a", confirmation: "a" })),
+      toPresentedPicture(makeDraft(examinedState({ level: "amber" }), { passphrase: "a", confirmation: "a" })),
     ).toEqual({
       picture,
       passphrase: "a",
@@ -105,22 +105,22 @@ describe("shownPictureOf", () => {
     ["two different passphrases", makeDraft(examinedState(), { passphrase: "a", confirmation: "A" })],
     ["a picture still being looked at", makeDraft({ status: "examining", picture }, { withoutPassphrase: true })],
     ["a file that failed", makeDraft({ status: "failed", error: null }, { withoutPassphrase: true })],
-  ])("takes nothing of %s", (_case, candidate) => {
-    expect(presentedPictureOf(candidate)).toBeNull();
+  ])("returns null for %s", (_case, candidate) => {
+    expect(toPresentedPicture(candidate)).toBeNull();
   });
 
-  it("uses an image again with its own passphrase, never with one that was chosen for another picture", () => {
+  it("uses an existing image's passphrase, never one chosen for another picture", () => {
     const otherPassphrase = { passphrase: "of another picture", confirmation: "of another picture" };
     const knownWithPassphrase = examinedState({ known: { kind: "same", image, passphrase: "needed" } });
-    expect(presentedPictureOf(makeDraft(knownWithPassphrase, otherPassphrase))).toBeNull();
+    expect(toPresentedPicture(makeDraft(knownWithPassphrase, otherPassphrase))).toBeNull();
     expect(
-      presentedPictureOf(makeDraft(knownWithPassphrase, { ...otherPassphrase, existingPassphrase: " its own " })),
+      toPresentedPicture(makeDraft(knownWithPassphrase, { ...otherPassphrase, existingPassphrase: " its own " })),
     ).toEqual({
       picture,
       passphrase: " its own ",
     });
     expect(
-      presentedPictureOf(
+      toPresentedPicture(
         makeDraft(examinedState({ known: { kind: "same", image, passphrase: "none" } }), {
           ...otherPassphrase,
           existingPassphrase: "b",
@@ -129,17 +129,17 @@ describe("shownPictureOf", () => {
     ).toEqual({ picture, passphrase: null });
   });
 
-  it("takes an image that was removed as a new one", () => {
+  it("treats a removed image like a new one", () => {
     const removedState = examinedState({ known: { kind: "removed" } });
-    expect(presentedPictureOf(makeDraft(removedState))).toBeNull();
-    expect(presentedPictureOf(makeDraft(removedState, { passphrase: "a", confirmation: "a" }))).toEqual({
+    expect(toPresentedPicture(makeDraft(removedState))).toBeNull();
+    expect(toPresentedPicture(makeDraft(removedState, { passphrase: "a", confirmation: "a" }))).toEqual({
       picture,
       passphrase: "a",
     });
-    expect(knownImageOf(removedState)).toBeNull();
+    expect(getKnownImage(removedState)).toBeNull();
   });
 
-  it("shows an empty passphrase as none", () => {
-    expect(presentedPictureOf(makeDraft({ status: "shown", picture }))).toEqual({ picture, passphrase: null });
+  it("treats an empty passphrase as none", () => {
+    expect(toPresentedPicture(makeDraft({ status: "for_opening", picture }))).toEqual({ picture, passphrase: null });
   });
 });

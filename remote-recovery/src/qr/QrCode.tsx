@@ -1,15 +1,14 @@
 import { encodeQR } from "qr";
 
-/** Modules around a QR code that stay white (ISO/IEC 18004, 9.1). */
+/** Quiet zone in modules (ISO/IEC 18004, 9.1). */
 const border = 4;
 
 interface QrCodeProps {
   readonly text: string;
-  /** What it is, for who cannot see it. */
   readonly label: string;
 }
 
-/** A QR code in black on the paper's white, at error correction level M. */
+/** QR code of a text with error correction level M; black on white in both themes. */
 export function QrCode({ text, label }: QrCodeProps) {
   const rows = encodeQR(text, "raw", { ecc: "medium", border });
   const darkModules = rows.flatMap((row, y) =>
@@ -22,6 +21,7 @@ export function QrCode({ text, label }: QrCodeProps) {
       role="img"
       aria-label={label}
     >
+      <rect width="100%" height="100%" fill="#fff" />
       <path d={darkModules.join("")} fill="#000" />
     </svg>
   );

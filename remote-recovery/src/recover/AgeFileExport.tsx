@@ -1,11 +1,13 @@
 import type { OpenedSecret } from "@relicario/shared/contract";
-import { CopyButton, saveFile } from "@relicario/shared/forms";
+import { CopyButton, saveFile, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
   Dialog,
   ErrorNotice,
+  markVerbatim,
   Muted,
+  renderVerbatim,
   s,
   SectionTitle,
   SmallText,
@@ -25,32 +27,27 @@ interface AgeFileExportProps {
   readonly secret: OpenedSecret;
 }
 
-type SaveState =
-  | { readonly status: "idle" }
-  | { readonly status: "running"; readonly part: "sealed" | "identity" }
-  | { readonly status: "failed"; readonly error: unknown };
-
 /**
- * The way out: the sealed file, what opens it, and the command, with the standard tool and without
- * this portal.
+ * Exports the sealed file, its identity and the command that opens it with the standard `age` tool,
+ * without this portal.
  */
 export function AgeFileExport({ secret }: AgeFileExportProps) {
   const { t } = useTranslation("beta-recover");
   const dialog = useDialog();
   const { sealedName, identityName, command } = describeAgeFile(secret);
-  const [saveState, setSaveState] = useState<SaveState>({ status: "idle" });
+  const [requestedFile, setRequestedFile] = useState<"sealed" | "identity">("sealed");
+  const { running, error, start } = useVaultOperation();
 
-  // The identity leaves the vault for this one click and is not kept.
-  const save = async (part: "sealed" | "identity") => {
-    setSaveState({ status: "running", part });
-    try {
-      const { sealed, identity } = await secret.exportAgeFile();
-      if (part === "sealed") saveFile(sealedName, sealed);
-      else saveFile(identityName, formatIdentityFile(identity));
-      setSaveState({ status: "idle" });
-    } catch (error) {
-      setSaveState({ status: "failed", error });
-    }
+  // The vault returns the identity for this click only; the page does not keep it.
+  const save = (next: "sealed" | "identity") => {
+    setRequestedFile(next);
+    start({
+      run: () => secret.exportAgeFile(),
+      onDone: ({ sealedContent, identity }) => {
+        if (next === "sealed") saveFile(sealedName, sealedContent);
+        else saveFile(identityName, formatIdentityFile(identity));
+      },
+    });
   };
   return (
     <Card>
@@ -70,8 +67,10 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
               tone="quiet"
               wide
               icon={<Download aria-hidden />}
-              pending={saveState.status === "running" && saveState.part === "sealed"}
-              onClick={() => void save("sealed")}
+              pending={running && requestedFile === "sealed"}
+              onClick={() => {
+                save("sealed");
+              }}
             >
               {t("age.sealed_action")}
             </Button>
@@ -82,22 +81,24 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
               tone="quiet"
               wide
               icon={<Download aria-hidden />}
-              pending={saveState.status === "running" && saveState.part === "identity"}
-              onClick={() => void save("identity")}
+              pending={running && requestedFile === "identity"}
+              onClick={() => {
+                save("identity");
+              }}
             >
               {t("age.identity_action")}
             </Button>
-            <SmallText>{t("age.identity_hint", { name: identityName })}</SmallText>
+            <SmallText>{renderVerbatim(t("age.identity_hint", { name: markVerbatim(identityName) }))}</SmallText>
           </li>
           <li>
             <SmallText>{t("age.command_hint")}</SmallText>
-            <Command tabIndex={0} aria-label={t("age.command_aria")}>
+            <Command tabIndex={0} translate="no" aria-label={t("age.command_aria")}>
               {command}
             </Command>
-            <CopyButton label={t("age.copy_action")} text={() => command} />
+            <CopyButton label={t("age.copy_action")} getText={() => command} />
           </li>
         </Steps>
-        {saveState.status === "failed" && <ErrorNotice error={saveState.error} />}
+        <ErrorNotice error={error} />
       </Dialog>
     </Card>
   );

@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import type { OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { revealMilliseconds } from "@relicario/shared/forms";
-import { createFakePortal, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakePortal, expectAccessible, renderApp, wholeText } from "@relicario/shared/testing";
 import CongratsRecoverPage from "./CongratsRecoverPage.tsx";
 import { clearOpenedSecret, setOpenedSecret } from "./opened-secret.ts";
 
@@ -17,6 +17,7 @@ function makeOpenedSecret(overrides: Partial<OpenedSecret> = {}): OpenedSecret {
     secretId: "01890a5d-ac96-7000-8000-000000000001",
     version: 1,
     title: "Wallet",
+    signedTitle: null,
     tags: [],
     contentKind: "text",
     name: "secret.txt",
@@ -24,10 +25,14 @@ function makeOpenedSecret(overrides: Partial<OpenedSecret> = {}): OpenedSecret {
     size: content.length,
     current: true,
     content,
-    author: "verified",
+    signatureStatus: "verified",
     save: () => Promise.resolve(new Blob([content])),
     exportAgeFile: () =>
-      Promise.resolve({ sealed: Uint8Array.of(1, 2, 3), identity: "AGE-SECRET-KEY-PQ-1X", size: content.length }),
+      Promise.resolve({
+        sealedContent: Uint8Array.of(1, 2, 3),
+        identity: "AGE-SECRET-KEY-PQ-1X",
+        size: content.length,
+      }),
     dispose: jest.fn(),
     ...overrides,
   };
@@ -43,12 +48,12 @@ async function renderPage(
     <main>
       <CongratsRecoverPage />
     </main>,
-    { path: "/congrats-recover", route: "/congrats-recover", ...settings },
+    { path: "/congrats-recover", routePattern: "/congrats-recover", ...settings },
   );
   return { ...app, record };
 }
 
-/** jsdom has neither object URLs nor downloads: what would be saved is noted. */
+/** jsdom has neither object URLs nor downloads: records what would be saved. */
 beforeEach(() => {
   downloads.length = 0;
   const blobs = new Map<string, Blob>();
@@ -109,7 +114,7 @@ describe("an opened text", () => {
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
   });
 
-  it("is text, whatever it holds", async () => {
+  it("is shown as text, never as markup", async () => {
     const markup = "<script>alert(1)</script>";
     await renderPage(
       makeOpenedSecret({ content: Uint8Array.from(new TextEncoder().encode(markup)), title: "<b>Wallet</b>" }),
@@ -119,7 +124,7 @@ describe("an opened text", () => {
     expect(screen.getByRole("heading", { level: 1, name: "<b>Wallet</b>" })).toBeVisible();
   });
 
-  it("is numbered word by word when it is a seed phrase", async () => {
+  it("is a numbered list for a seed phrase", async () => {
     await renderPage(makeOpenedSecret({ contentKind: "seed" }));
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent.trim())).toEqual([
@@ -130,39 +135,45 @@ describe("an opened text", () => {
     await expectAccessible();
   });
 
-  it("is downloaded as it was typed", async () => {
+  it("is downloaded unchanged", async () => {
     await renderPage();
-    await userEvent.click(screen.getByRole("button", { name: "Download as text" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save as text" }));
     await waitFor(() => {
       expect(downloads).toEqual([{ name: "secret.txt", text: phrase }]);
     });
   });
 
-  it("says when its author is not verified", async () => {
-    await renderPage(makeOpenedSecret({ author: "not_verified" }));
+  it("shows the signed title where the list has another", async () => {
+    await renderPage(makeOpenedSecret({ signedTitle: "Seed of the wallet" }));
+    expect(screen.getByText(/Seed of the wallet/)).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("warns if the author is not verified", async () => {
+    await renderPage(makeOpenedSecret({ signatureStatus: "not_verified" }));
     expect(screen.getByText("Author not verified")).toBeVisible();
     await expectAccessible();
   });
 });
 
-it("an opened file is saved, never shown in place", async () => {
+it("an opened file is saved, never displayed", async () => {
   await renderPage(makeOpenedSecret({ contentKind: "file", name: "passport.pdf", mime: "application/pdf" }));
-  expect(screen.getByText("passport.pdf, 20 bytes")).toBeVisible();
+  expect(screen.getByText(wholeText("passport.pdf, 20 bytes"))).toBeVisible();
   expect(screen.queryByRole("button", { name: "Show" })).not.toBeInTheDocument();
-  await userEvent.click(screen.getByRole("button", { name: "Download the file" }));
+  await userEvent.click(screen.getByRole("button", { name: "Save the file" }));
   await waitFor(() => {
     expect(downloads).toEqual([{ name: "passport.pdf", text: phrase }]);
   });
   await expectAccessible();
 });
 
-describe("save as age file", () => {
+describe("saving as an age file", () => {
   it("saves the sealed file and its identity, with the command that opens them", async () => {
     await renderPage();
-    await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save as an .age file" }));
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Save the sealed file" }));
-    await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save the encrypted file" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save its key" }));
     await waitFor(() => {
       expect(downloads).toEqual([
         { name: "secret.txt.age", text: "\u0001\u0002\u0003" },
@@ -175,29 +186,29 @@ describe("save as age file", () => {
   it("asks the vault for the identity only when a file is saved", async () => {
     const exportAgeFile = jest.fn(() => Promise.reject(new PortalError("vault_locked")));
     await renderPage(makeOpenedSecret({ exportAgeFile }));
-    await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save as an .age file" }));
     expect(exportAgeFile).not.toHaveBeenCalled();
-    await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save its key" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("Your secrets are locked on this device");
     expect(downloads).toEqual([]);
   });
 });
 
-describe("an opened secret is put away", () => {
+describe("an opened secret is wiped", () => {
   const expectDisposed = (secret: OpenedSecret) => {
     expect([...(secret.content ?? [1])].every((byte) => byte === 0)).toBe(true);
     expect(secret.dispose).toHaveBeenCalledTimes(1);
   };
 
-  it("when the person says so", async () => {
+  it("on close", async () => {
     const secret = makeOpenedSecret();
-    const { location } = await renderPage(secret);
-    expect(screen.getByRole("link", { name: "Share it" })).toHaveAttribute(
+    const { getLocation } = await renderPage(secret);
+    expect(screen.getByRole("link", { name: "Share" })).toHaveAttribute(
       "href",
       "/share/01890a5d-ac96-7000-8000-000000000001",
     );
     await userEvent.click(screen.getByRole("button", { name: "Close" }));
-    expect(location()).toBe("/secrets");
+    expect(getLocation()).toBe("/secrets");
     expectDisposed(secret);
   });
 
@@ -210,7 +221,7 @@ describe("an opened secret is put away", () => {
     });
   });
 
-  it("when the portal locks", async () => {
+  it("on lock", async () => {
     const secret = makeOpenedSecret();
     const { record } = await renderPage(secret);
     await act(async () => {
@@ -223,43 +234,43 @@ describe("an opened secret is put away", () => {
   });
 });
 
-it("is whole in Spanish and in the dark", async () => {
+it("renders in Spanish and in the dark theme", async () => {
   await renderPage(makeOpenedSecret(), { language: "es", theme: "dark" });
   await userEvent.click(screen.getByRole("button", { name: "Mostrar" }));
   expect(screen.getByText(phrase)).toBeVisible();
   await expectAccessible();
 });
 
-it("says of an older version that it is one", async () => {
+it("marks an older version", async () => {
   await renderPage(makeOpenedSecret({ current: false, version: 2 }));
-  expect(screen.getByText("This is version 2, an older one")).toBeVisible();
+  expect(screen.getByText("This is version 2, not the latest")).toBeVisible();
   await expectAccessible();
 });
 
-describe("a file too large to be held", () => {
+describe("a file too large for memory", () => {
   const makeLargeSecret = (overrides: Partial<OpenedSecret> = {}) =>
     makeOpenedSecret({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...overrides });
-  const download = () => userEvent.click(screen.getByRole("button", { name: "Download the file" }));
+  const download = () => userEvent.click(screen.getByRole("button", { name: "Save the file" }));
   afterEach(() => {
     Reflect.deleteProperty(window, "showSaveFilePicker");
   });
 
-  it("goes to the place that was chosen, and has no age file", async () => {
+  it("is saved to the chosen file, and offers no age export", async () => {
     const handle = {};
     const showSaveFilePicker = jest.fn(() => Promise.resolve(handle));
     Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: showSaveFilePicker });
     const save = jest.fn(() => Promise.resolve(null));
     await renderPage(makeLargeSecret({ save }));
-    expect(screen.queryByRole("button", { name: "Save as age file" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("button", { name: "Save as an .age file" })).not.toBeInTheDocument();
     await download();
-    expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
+    expect(await screen.findByText("Saved and verified.")).toBeVisible();
     expect(showSaveFilePicker).toHaveBeenCalledWith({ suggestedName: "film.mp4" });
     expect(save).toHaveBeenCalledWith(handle, expect.anything());
     expect(downloads).toEqual([]);
     await expectAccessible();
   });
 
-  it("goes to the downloads where no place can be chosen", async () => {
+  it("is downloaded if no file can be chosen", async () => {
     await renderPage(makeLargeSecret({ save: () => Promise.resolve(new Blob(["film"])) }));
     await download();
     await waitFor(() => {
@@ -267,7 +278,7 @@ describe("a file too large to be held", () => {
     });
   });
 
-  it("shows how far it is, and stops when asked", async () => {
+  it("shows progress, and can be cancelled", async () => {
     let signal: AbortSignal | undefined;
     const save: OpenedSecret["save"] = (_target, options) => {
       signal = options?.signal;
@@ -280,14 +291,14 @@ describe("a file too large to be held", () => {
     };
     await renderPage(makeLargeSecret({ save }));
     await download();
-    expect(screen.getByRole("progressbar", { name: "Fetching what is sealed" })).toHaveAttribute("aria-valuenow", "25");
+    expect(screen.getByRole("progressbar", { name: "Downloading" })).toHaveAttribute("aria-valuenow", "25");
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(signal?.aborted).toBe(true);
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
-  it("does nothing when no place is chosen, and says what fails", async () => {
+  it("saves nothing if no file is chosen, and shows a failure", async () => {
     Object.defineProperty(window, "showSaveFilePicker", {
       configurable: true,
       value: () => Promise.reject(new DOMException("", "AbortError")),

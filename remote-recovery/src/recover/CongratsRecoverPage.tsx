@@ -1,6 +1,16 @@
 import { usePortal } from "@relicario/shared/contract";
 import { RevealedContent } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, EmptyState, Notice, Page, SpacedRow } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  EmptyState,
+  markVerbatim,
+  Notice,
+  Page,
+  renderVerbatim,
+  SpacedRow,
+} from "@relicario/shared/ui";
 import { KeyRound, Share2 } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,7 +18,10 @@ import { useTranslation } from "react-i18next";
 import { AgeFileExport } from "./AgeFileExport.tsx";
 import { clearOpenedSecret, retainOpenedSecret, useOpenedSecret } from "./opened-secret.ts";
 
-/** The opened secret: hidden until asked for. Leaving the page puts it away. */
+/**
+ * Route `/congrats-recover`: the opened secret, hidden until the person reveals it. Leaving the
+ * page wipes it.
+ */
 export default function CongratsRecoverPage() {
   const { t } = useTranslation("beta-recover");
   const { navigate } = usePortal();
@@ -33,15 +46,24 @@ export default function CongratsRecoverPage() {
     navigate("/secrets");
   };
   return (
-    <Page title={secret.title === "" ? t("open.untitled_title") : secret.title} lead={t("open.body")}>
+    <Page title={secret.title === "" ? t("open.untitled_title") : markVerbatim(secret.title)} lead={t("open.body")}>
       {!secret.current && (
         <Notice tone="warn" title={t("open.older_title", { version: secret.version })}>
           {t("open.older_body")}
         </Notice>
       )}
-      {secret.author === "not_verified" && (
+      {secret.signatureStatus === "not_verified" && (
         <Notice tone="warn" title={t("open.author_title")}>
           {t("open.author_body")}
+        </Notice>
+      )}
+      {secret.signedTitle !== null && (
+        <Notice title={t("open.renamed_title")}>
+          {renderVerbatim(
+            t("open.renamed_body", {
+              title: markVerbatim(secret.signedTitle === "" ? t("open.untitled_title") : secret.signedTitle),
+            }),
+          )}
         </Notice>
       )}
       <Card>

@@ -1,59 +1,76 @@
-import type { SearchHint } from "@relicario/engine";
-import type { OpenerHandle } from "@relicario/shared/contract";
+import type { KeepOpenStatus, OpenerHandle, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { FieldError } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, ErrorNotice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
-import { getPresentedPicture } from "@relicario/vault/presented-opener";
+import { FieldError, KeptOpenNote } from "@relicario/shared/forms";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  ErrorNotice,
+  Page,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  type VaultAccess,
+} from "@relicario/shared/ui";
+import { createHandle, getHeldId, type SearchHint } from "@relicario/vault";
+import { Smartphone } from "lucide-react";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { PictureField } from "../picture/PictureField.tsx";
-import { FrameSearch } from "./FrameSearch.tsx";
+import { getVaultElement } from "../elements/vault-elements.tsx";
 import { WrongPictureNotice } from "./WrongPictureNotice.tsx";
 import type { Purpose } from "./purpose.ts";
 
-/** What was shown to be tried, and what came of it. */
+/** The presented opener, and how the last attempt ended. */
 export interface RecoveryAttempt {
+  /** Whether the opener that is kept open is tried, because none was presented. */
+  readonly usesKept: boolean;
   readonly openerHandle: OpenerHandle | null;
-  /** The same picture, searched at one place; null before somebody asked for it. */
+  /** Handle of the same picture with a search hint; null without a hint. */
   readonly hintedHandle: OpenerHandle | null;
   readonly failure: PortalError | null;
-  /** Where `hintedHandle` is searched. */
   readonly hint: SearchHint | null;
 }
 
 interface PictureStepProps {
   readonly purpose: Purpose;
   readonly attempt: RecoveryAttempt;
-  /** The vault is being loaded. */
-  readonly loading: boolean;
+  readonly access: VaultAccess;
   readonly onHandleChange: (openerHandle: OpenerHandle | null) => void;
-  /** With a hint only that place is searched. */
-  readonly onAttempt: (hint: SearchHint | null) => void;
+  readonly onAttempt: () => void;
+  /** Receives the id of the same picture with a hint, which limits the search to its place. */
+  readonly onSearch: (hintedId: string, hint: SearchHint) => void;
 }
 
 /**
- * Route `/provide-image-recovery`: a copy of the picture, and its passphrase. What came of the one
- * before stands above it.
+ * Route `/provide-image-recovery`: takes a copy of the picture and its passphrase, or another
+ * opener. Shows the failure of the previous attempt.
  */
 export function PictureStep({
   purpose,
   attempt: { openerHandle, failure, hint },
-  loading,
+  access,
   onHandleChange,
   onAttempt,
+  onSearch,
 }: PictureStepProps) {
   const { t } = useTranslation("image-recovery");
   const [openerMissing, setOpenerMissing] = useState(false);
   const { kind } = purpose;
+  /** Unlocking needs an opener, although one may be kept open. */
+  const getKeepOpenStatus = (): KeepOpenStatus => {
+    if (kind === "check_copy" || access.status !== "ready") return "none";
+    const status = access.vault.keepOpen.getStatus();
+    return kind === "unlock" && status === "open" ? "none" : status;
+  };
   const mismatched = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
-  const picture = openerHandle === null ? null : getPresentedPicture(openerHandle);
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    setOpenerMissing(openerHandle === null);
-    if (openerHandle !== null) onAttempt(null);
+    const isMissing = openerHandle === null && getKeepOpenStatus() !== "open";
+    setOpenerMissing(isMissing);
+    if (!isMissing) onAttempt();
   };
   return (
     <Page
@@ -65,7 +82,7 @@ export function PictureStep({
         </ButtonLink>
       }
     >
-      {kind !== "unlock" && <FlowSteps flow="recovery" step="picture" />}
+      {kind === "recover" && <FlowSteps flow="recovery" step="picture" />}
       {failure !== null &&
         (mismatched ? (
           <WrongPictureNotice maybeWrongPassphrase={failure.code === "not_this_picture_or_passphrase"} />
@@ -75,17 +92,36 @@ export function PictureStep({
       <form onSubmit={handleSubmit} noValidate>
         <Card>
           <Stack $gap={5}>
-            <PictureField
-              purpose="show"
-              value={openerHandle}
-              onChange={(nextHandle) => {
-                onHandleChange(nextHandle);
-                setOpenerMissing(false);
-              }}
-            />
+            {access.status === "loading" && <Skeleton height="377px" />}
+            {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
+            {access.status === "ready" && (
+              <OpenerElement
+                vault={access.vault}
+                openerHandle={openerHandle}
+                search={mismatched ? { previous: hint } : null}
+                onHandleChange={(nextHandle) => {
+                  onHandleChange(nextHandle);
+                  setOpenerMissing(false);
+                }}
+                onSearch={onSearch}
+              />
+            )}
+            <KeptOpenNote status={getKeepOpenStatus()} />
+            {kind === "unlock" && (
+              <SpacedRow>
+                <ButtonLink
+                  tone="plain"
+                  size="small"
+                  icon={<Smartphone aria-hidden />}
+                  to={`/new-device?${new URLSearchParams({ then: purpose.then }).toString()}`}
+                >
+                  {t("provide.device_action")}
+                </ButtonLink>
+              </SpacedRow>
+            )}
             {openerMissing && <FieldError>{t("provide.missing_error")}</FieldError>}
             <SpacedRow>
-              <Button type="submit" size="large" pending={loading} data-tour="recovery-try">
+              <Button type="submit" size="large" pending={access.status === "loading"} data-tour="recovery-try">
                 {t(`provide.${kind}_action`)}
               </Button>
               <ButtonLink
@@ -100,19 +136,29 @@ export function PictureStep({
                 {t("provide.help_action")}
               </ButtonLink>
             </SpacedRow>
-            {kind === "unlock" && (
-              <SpacedRow>
-                <ButtonLink tone="plain" to={`/new-device?${new URLSearchParams({ then: purpose.then }).toString()}`}>
-                  {t("provide.device_action")}
-                </ButtonLink>
-              </SpacedRow>
-            )}
-            {mismatched && picture !== null && (
-              <FrameSearch picture={picture.picture} previousHint={hint} disabled={false} onSearch={onAttempt} />
-            )}
           </Stack>
         </Card>
       </form>
     </Page>
+  );
+}
+
+interface OpenerElementProps extends Pick<PictureStepProps, "onHandleChange" | "onSearch"> {
+  readonly vault: Vault;
+  readonly openerHandle: OpenerHandle | null;
+  readonly search: { readonly previous: SearchHint | null } | null;
+}
+
+function OpenerElement({ vault, openerHandle, search, onHandleChange, onSearch }: OpenerElementProps) {
+  const [VaultElement] = useState(() => getVaultElement(vault));
+  return (
+    <VaultElement
+      field={{ kind: "picture", purpose: "show", pictureOnly: false, keepsDraft: false, search }}
+      heldId={openerHandle === null ? null : getHeldId(openerHandle)}
+      onChange={({ ready, heldId }) => {
+        onHandleChange(ready && heldId !== null ? createHandle(heldId) : null);
+      }}
+      onSearch={onSearch}
+    />
   );
 }

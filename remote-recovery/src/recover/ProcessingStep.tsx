@@ -17,22 +17,23 @@ import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { PhaseProgress } from "../flow/PhaseProgress.tsx";
-import { destinationOf, type Purpose } from "./purpose.ts";
-import { useOpeningOperation } from "./useOpeningOperation.ts";
+import { getDestination, type Purpose } from "./purpose.ts";
+import { usePurposeOperation } from "./usePurposeOperation.ts";
 
 interface ProcessingStepProps {
   readonly access: VaultAccess;
   readonly purpose: Purpose;
-  readonly openerHandle: OpenerHandle;
+  /** Null for the opener that is kept open. */
+  readonly openerHandle: OpenerHandle | null;
   readonly onFailed: (failure: PortalError) => void;
   readonly onCancel: () => void;
 }
 
-/** In the order in which they come; some are passed over. */
+/** In order of execution; some may be skipped. */
 const phases: readonly VaultProgress["phase"][] = ["picture", "passphrase", "fetching", "opening"];
 
 /**
- * Route `/processing-recovery`: tries the picture, says what is being tried, and goes on to what it
+ * Route `/processing-recovery`: tries the opener, shows progress, then continues to what was
  * opened. Leaving cancels.
  */
 export function ProcessingStep({ access, purpose, openerHandle, onFailed, onCancel }: ProcessingStepProps) {
@@ -40,34 +41,32 @@ export function ProcessingStep({ access, purpose, openerHandle, onFailed, onCanc
   const { navigate } = usePortal();
   const vault = access.status === "ready" ? access.vault : null;
   const state = useVaultState(access);
-  const openingState = useOpeningOperation(vault, purpose, openerHandle);
-  const needsDeviceAnswer = openingState.status === "done" && state.status === "unlocked" && state.device === null;
+  const { progress, error, isDone } = usePurposeOperation(vault, purpose, openerHandle);
+  const isRunning = !isDone && error === null;
+  const needsDeviceAnswer = isDone && state.status === "unlocked" && state.device === null;
 
-  const destination = destinationOf(purpose);
-  const finished = openingState.status === "done" && !needsDeviceAnswer;
+  const destination = getDestination(purpose);
+  const finished = isDone && !needsDeviceAnswer;
   useEffect(() => {
     if (finished) navigate(destination, { replace: true });
   }, [finished, navigate, destination]);
-  const failure = openingState.status === "failed" ? openingState.error : null;
   const handleFailure = useEffectEvent(onFailed);
   useEffect(() => {
-    if (failure !== null) handleFailure(failure);
-  }, [failure]);
+    if (error !== null) handleFailure(error);
+  }, [error]);
 
   return (
     <Page
       title={t(`image-recovery:provide.${purpose.kind}_title`)}
-      lead={openingState.status === "running" ? t("image-recovery:processing.body") : undefined}
+      lead={isRunning ? t("image-recovery:processing.body") : undefined}
     >
-      {purpose.kind !== "unlock" && (
-        <FlowSteps flow="recovery" step={openingState.status === "done" ? "congrats" : "processing"} />
-      )}
+      {purpose.kind === "recover" && <FlowSteps flow="recovery" step={isDone ? "congrats" : "processing"} />}
       {access.status === "failed" ? (
         <ErrorNotice error={access.error} onRetry={access.retry} />
-      ) : openingState.status === "running" ? (
+      ) : isRunning ? (
         <Card>
           <Stack $gap={5}>
-            <PhaseProgress phases={phases} progress={openingState.progress} />
+            <PhaseProgress phases={phases} progress={progress} />
             <SpacedRow>
               <Button tone="quiet" size="large" onClick={onCancel}>
                 {t("processing:page.cancel_action")}

@@ -1,6 +1,6 @@
 import { usePortal } from "@relicario/shared/contract";
-import { useReleaseOpener, useVault } from "@relicario/shared/ui";
-import { releaseOpener, presentPicture, getPresentedPicture } from "@relicario/vault/presented-opener";
+import { useReleaseOpener, useVault, type OpenerHandleOwner } from "@relicario/shared/ui";
+import { createHandle } from "@relicario/vault";
 import { useEffect, useMemo, useState } from "react";
 import { Navigate, useLocation, useNavigate, useSearchParams } from "react-router-dom";
 
@@ -8,16 +8,21 @@ import { PictureStep, type RecoveryAttempt } from "./PictureStep.tsx";
 import { ProcessingStep } from "./ProcessingStep.tsx";
 import { parsePurpose } from "./purpose.ts";
 
-/** What this area showed, it forgets itself: the vault may not be there. */
-const handleOwner = { releaseOpener };
+/** While the vault loads there is no handle to release. */
+const noOwner: OpenerHandleOwner = { releaseOpener: () => undefined };
 
-const emptyAttempt: RecoveryAttempt = { openerHandle: null, hintedHandle: null, failure: null, hint: null };
+const emptyAttempt: RecoveryAttempt = {
+  usesKept: false,
+  openerHandle: null,
+  hintedHandle: null,
+  failure: null,
+  hint: null,
+};
 
 /**
- * Shows a picture (`/provide-image-recovery`) and tries it (`/processing-recovery`). The two share
- * this page, which stays on the screen between them and holds what was shown: it goes when they are
- * left, and at a reload. What fails leads back to the picture, so that one after the other can be
- * tried.
+ * Presents an opener (`/provide-image-recovery`) and tries it (`/processing-recovery`). This page
+ * stays mounted across both routes and holds the opener. Leaving both routes releases the opener; a
+ * failure returns to the first route.
  */
 export default function RecoveryFlowPage() {
   const { pathname, search } = useLocation();
@@ -29,12 +34,13 @@ export default function RecoveryFlowPage() {
   const access = useVault();
   const [attempt, setAttempt] = useState<RecoveryAttempt>(emptyAttempt);
   const { openerHandle, hintedHandle } = attempt;
+  const handleOwner = access.status === "ready" ? access.vault : noOwner;
   useReleaseOpener(handleOwner, openerHandle);
   useReleaseOpener(handleOwner, hintedHandle);
   useEffect(
     () =>
       onLock(() => {
-        setAttempt(emptyAttempt); // the vault forgets every handle
+        setAttempt(emptyAttempt); // the vault releases all handles
       }),
     [onLock],
   );
@@ -45,23 +51,23 @@ export default function RecoveryFlowPage() {
       <PictureStep
         purpose={purpose}
         attempt={attempt}
-        loading={access.status === "loading"}
+        access={access}
         onHandleChange={(nextHandle) => {
           setAttempt({ ...emptyAttempt, openerHandle: nextHandle });
         }}
-        onAttempt={(hint) => {
-          const picture = hint === null || openerHandle === null ? null : getPresentedPicture(openerHandle);
-          setAttempt({
-            ...attempt,
-            hint,
-            hintedHandle: picture === null || hint === null ? null : presentPicture({ ...picture, hint }),
-          });
+        onAttempt={() => {
+          setAttempt({ ...attempt, usesKept: openerHandle === null, hint: null, hintedHandle: null });
+          void navigate({ pathname: "/processing-recovery", search });
+        }}
+        onSearch={(hintedId, hint) => {
+          setAttempt({ ...attempt, hint, hintedHandle: createHandle(hintedId) });
           void navigate({ pathname: "/processing-recovery", search });
         }}
       />
     );
   }
-  if (handleToTry === null) return <Navigate to={{ pathname: "/provide-image-recovery", search }} replace />;
+  if (handleToTry === null && !attempt.usesKept)
+    return <Navigate to={{ pathname: "/provide-image-recovery", search }} replace />;
   return (
     <ProcessingStep
       access={access}

@@ -7,16 +7,16 @@ import { styled } from "styled-components";
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 
 /**
- * What a person may still have, the likeliest first. Each has its advice; those in
- * `situationsWithPicture` lead to showing a picture.
+ * What a person may still have, likeliest first, each with advice. Those in `situationsWithPicture`
+ * lead to presenting a picture.
  */
 const situations = ["copy", "changed", "inside", "several", "phrase", "kit", "device", "none"] as const;
 const situationsWithPicture: readonly Situation[] = ["copy", "changed", "inside", "several"];
 type Situation = (typeof situations)[number];
 
 /**
- * Route `/welcome-recovery`: what do you still have? `?have=` is the answer, so that the browser's
- * buttons go back and forth; `?secret=` names what is wanted.
+ * Route `/welcome-recovery`: asks what the person still has. `?have=` is the answer, so that back
+ * and forward work; `?secret=` is the secret to recover.
  */
 export default function WelcomeRecoveryPage() {
   const { t } = useTranslation("image-recovery");
@@ -24,7 +24,7 @@ export default function WelcomeRecoveryPage() {
   const situation = situations.find((candidate) => candidate === query.get("have"));
   const secretId = query.get("secret");
   const secretParams = secretId === null ? {} : { secret: secretId };
-  const pathFor = (chosen: Situation) =>
+  const buildPath = (chosen: Situation) =>
     `/welcome-recovery?${new URLSearchParams({ ...secretParams, have: chosen }).toString()}`;
   const nextPath =
     secretId === null ? "/secrets" : `/provide-image-recovery?${new URLSearchParams(secretParams).toString()}`;
@@ -36,7 +36,7 @@ export default function WelcomeRecoveryPage() {
         <Choices aria-label={t("welcome.title")}>
           {situations.map((item) => (
             <li key={item}>
-              <Link to={pathFor(item)}>
+              <Link to={buildPath(item)}>
                 {t(`welcome.${item}_title`)}
                 <ChevronRight aria-hidden />
               </Link>
@@ -60,7 +60,11 @@ export default function WelcomeRecoveryPage() {
               </ButtonLink>
             )}
             {situation === "device" && <ButtonLink to="/new-device">{t("provide.device_action")}</ButtonLink>}
-            {situation === "none" && <ButtonLink to="/start-anew">{t("welcome.anew_action")}</ButtonLink>}
+            {situation === "none" && (
+              <ButtonLink to="/start-anew" tone="quiet">
+                {t("welcome.anew_action")}
+              </ButtonLink>
+            )}
             <ButtonLink
               tone="quiet"
               to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secretParams).toString()}`}`}

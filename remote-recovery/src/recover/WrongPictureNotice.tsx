@@ -3,19 +3,19 @@ import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 interface WrongPictureNoticeProps {
-  /** A passphrase was typed: it may be the wrong one. */
+  /** A passphrase was typed and may be the wrong one. */
   readonly maybeWrongPassphrase: boolean;
 }
 
 /**
- * Says kindly that it did not open, what is promised, what is not, and that trying goes on. It
- * takes the focus, so that it is in sight.
+ * Says that the picture did not open the secret, which copies should work, and that trying again
+ * does no harm. Takes the focus, so that it is in view.
  */
 export function WrongPictureNotice({ maybeWrongPassphrase }: WrongPictureNoticeProps) {
   const { t } = useTranslation("image-recovery");
   const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    container.current?.focus(); // after the effects of the form below, which moves when its picture comes
+    container.current?.focus(); // runs after the effects of the form below, which changes when its picture loads
   }, []);
   return (
     <div ref={container} tabIndex={-1}>

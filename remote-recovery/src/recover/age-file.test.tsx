@@ -2,8 +2,8 @@ import { describeAgeFile, formatIdentityFile } from "./age-file.ts";
 
 const size = 3;
 
-describe("ageFileParts", () => {
-  it("gives names and the command that opens them", () => {
+describe("describeAgeFile", () => {
+  it("returns names and the command that opens them", () => {
     expect(describeAgeFile({ name: "secret.txt", size })).toEqual({
       sealedName: "secret.txt.age",
       identityName: "secret.txt.identity.txt",
@@ -20,7 +20,7 @@ describe("ageFileParts", () => {
     ["ключ", "secret.age"],
     ["contraseña.txt", "contrasena.txt.age"],
     ["", "secret.age"],
-  ])("makes of %j a name that a shell reads as one word: %s", (name, sealedName) => {
+  ])("turns %j into one shell word: %s", (name, sealedName) => {
     expect(describeAgeFile({ name, size }).sealedName).toBe(sealedName);
     expect(sealedName).toMatch(/^[A-Za-z0-9._][A-Za-z0-9._-]*$/);
   });

@@ -1,14 +1,14 @@
 import type { OpenedSecret } from "@relicario/shared/contract";
 
-/** What "save as age file" writes, and the command that opens it with the standard tool. */
+/** File names of the age export, and the command that opens it with the standard tool. */
 export interface AgeFileDescription {
   readonly sealedName: string;
   readonly identityName: string;
-  /** One line for a shell. `head` cuts the padding off. */
+  /** One shell line. `head` removes the padding after the content. */
   readonly command: string;
 }
 
-/** Names are kept to letters that no shell reads in its own way. */
+/** Removes characters that shells may interpret from the names. */
 export function describeAgeFile({ name, size }: Pick<OpenedSecret, "name" | "size">): AgeFileDescription {
   const sanitized = name
     .normalize("NFKD")
@@ -22,7 +22,7 @@ export function describeAgeFile({ name, size }: Pick<OpenedSecret, "name" | "siz
   return { sealedName, identityName, command: `age -d -i ${identityName} ${sealedName} | head -c ${String(size)}` };
 }
 
-/** The identity file as `age` reads it: one line. */
+/** Identity file in the format of `age`: one line. */
 export function formatIdentityFile(identity: string): string {
   return `${identity}\n`;
 }

@@ -2,9 +2,8 @@ import type { Portal, OpenedSecret } from "@relicario/shared/contract";
 import { useSyncExternalStore } from "react";
 
 /**
- * The one opened secret, between the screen that opened it and the screen that shows it. Memory
- * only. It is dropped, its bytes overwritten, when the screen that shows it is left, and when the
- * portal locks or signs out.
+ * The opened secret, passed from the screen that opens it to the screen that shows it. In memory
+ * only: its bytes are overwritten when the second screen is left, on lock and on sign-out.
  */
 let openedSecret: OpenedSecret | null = null;
 let stopListening: (() => void) | null = null;
@@ -28,14 +27,13 @@ export function clearOpenedSecret(): void {
   notifyListeners();
 }
 
-/** The opened secret, for the screen that shows it. */
 export function useOpenedSecret(): OpenedSecret | null {
   return useSyncExternalStore(subscribe, () => openedSecret);
 }
 
 /**
- * Says that a screen shows the secret; the undo drops it when no screen is left. React mounts a
- * screen twice in development, so the end is looked at a moment later.
+ * Counts a screen that shows the secret. The returned function clears the secret when no screen is
+ * left. It checks in a later task, because React mounts twice in development.
  */
 export function retainOpenedSecret(): () => void {
   retainCount++;

@@ -1,6 +1,6 @@
-import { safePath, parseVersion } from "./paths.ts";
+import { toSafePath, parseVersion } from "./paths.ts";
 
-describe("safePath", () => {
+describe("toSafePath", () => {
   it.each([
     ["/add-secret", "/add-secret"],
     ["/secrets?tag=a", "/secrets?tag=a"],
@@ -9,10 +9,12 @@ describe("safePath", () => {
     ["https://elsewhere.example/", "/home"],
     ["//elsewhere.example/x", "/home"],
     ["/\\elsewhere.example", "/home"],
+    ["/..//elsewhere.example/x", "/elsewhere.example/x"],
+    ["/.//elsewhere.example", "/elsewhere.example"],
     ["javascript:alert(1)", "/home"],
     ["secrets", "/home"],
-  ])("takes %j to %s", (input, path) => {
-    expect(safePath(input)).toBe(path);
+  ])("maps %j to %s", (input, path) => {
+    expect(toSafePath(input)).toBe(path);
   });
 });
 
@@ -22,6 +24,6 @@ it.each([
   ["-1", null],
   ["2; DROP", null],
   [null, null],
-])("reads the version %s", (text, version) => {
+])("parses the version %s", (text, version) => {
   expect(parseVersion(text)).toBe(version);
 });

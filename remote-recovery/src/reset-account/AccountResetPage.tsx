@@ -11,14 +11,14 @@ import { ConfirmResetPanel } from "./ConfirmResetPanel.tsx";
 import { CancelResetPanel } from "./CancelResetPanel.tsx";
 
 /**
- * Route `/start-anew`: everything that opens the account is lost. Mails lead here as well, to
- * object.
+ * Route `/start-anew`: resets an account that nothing opens any more. E-mails link here, so that an
+ * owner can object.
  */
 export default function AccountResetPage() {
   const { t } = useTranslation("start-anew");
   const access = useVault();
   return (
-    <Page title={t("page.title")} lead={t("page.lead_body")}>
+    <Page title={t("page.title")}>
       {access.status === "loading" && <Skeleton height="320px" />}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {access.status === "ready" && <ResetStatus vault={access.vault} />}
@@ -42,7 +42,7 @@ function ResetStatus({ vault }: { readonly vault: Vault }) {
   const vaultState = useVaultState({ status: "ready", vault });
   const { status: vaultStatus } = vaultState;
   useEffect(() => {
-    // the screens that need the keyring say what is wrong with it; this one works without
+    // screens that need the keyring show this failure; this screen does not need it
     vault.refresh().catch(() => undefined);
   }, [vault]);
   if (status === undefined)

@@ -1,8 +1,7 @@
 import type { AccountResetStatus, Vault } from "@relicario/shared/contract";
+import { useVaultOperation } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
-
-import { useOperation } from "./useOperation.ts";
 
 interface CancelResetPanelProps {
   readonly vault: Vault;
@@ -12,12 +11,15 @@ interface CancelResetPanelProps {
 }
 
 /**
- * Somebody asked to start anew: what can be done about it, by whoever it was and by whoever it was
- * not.
+ * Stops a requested reset: the person cancels their own request, or objects to one by somebody
+ * else.
  */
 export function CancelResetPanel({ vault, title, body, onChanged }: CancelResetPanelProps) {
   const { t } = useTranslation("start-anew");
-  const { busy, error, run } = useOperation(onChanged);
+  const { running, error, start } = useVaultOperation();
+  const endReset = (reason: "cancelled" | "objected") => {
+    start({ run: () => vault.accountReset.end(reason), onDone: onChanged });
+  };
   return (
     <Card aria-labelledby="start-anew-asked">
       <Stack $gap={3}>
@@ -26,10 +28,22 @@ export function CancelResetPanel({ vault, title, body, onChanged }: CancelResetP
         <Muted>{t("waiting.object_body")}</Muted>
         <ErrorNotice error={error} />
         <SpacedRow>
-          <Button tone="danger" pending={busy} onClick={() => void run(() => vault.accountReset.end("objected"))}>
+          <Button
+            tone="danger"
+            pending={running}
+            onClick={() => {
+              endReset("objected");
+            }}
+          >
             {t("waiting.object_action")}
           </Button>
-          <Button tone="quiet" disabled={busy} onClick={() => void run(() => vault.accountReset.end("cancelled"))}>
+          <Button
+            tone="quiet"
+            disabled={running}
+            onClick={() => {
+              endReset("cancelled");
+            }}
+          >
             {t("waiting.cancel_action")}
           </Button>
         </SpacedRow>

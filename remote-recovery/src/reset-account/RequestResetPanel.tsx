@@ -1,14 +1,12 @@
 import type { AccountResetStatus, Vault } from "@relicario/shared/contract";
-import { Checkbox } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, SectionTitle, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Checkbox, useVaultOperation } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Muted, SectionTitle, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useOperation } from "./useOperation.ts";
-
-/** What may still open the account, the likeliest first, and where each is shown. */
+/** What may still open the account, likeliest first, and where to present it. */
 const ways = [
   { way: "copy", to: "/welcome-recovery?have=copy" },
   { way: "passkey", to: "/provide-image-recovery?then=%2Fsecrets" },
@@ -20,8 +18,8 @@ const ways = [
 const consequences = ["gone", "kept", "wait", "shared", "people"] as const;
 
 /**
- * First what may still open the account, then what starting anew means; only who agrees to that may
- * ask for it.
+ * Lists what may still open the account, then what a reset means. The person must accept the loss
+ * before requesting it.
  */
 export function RequestResetPanel({
   vault,
@@ -32,9 +30,10 @@ export function RequestResetPanel({
 }) {
   const { t } = useTranslation("start-anew");
   const [accepted, setAccepted] = useState(false);
-  const { busy, error, run } = useOperation(onChanged);
+  const { running, error, start } = useVaultOperation();
   return (
     <>
+      <Muted>{t("ways.lead_body")}</Muted>
       <Card aria-labelledby="start-anew-ways">
         <Stack $gap={3}>
           <SectionTitle id="start-anew-ways">{t("ways.title")}</SectionTitle>
@@ -58,7 +57,7 @@ export function RequestResetPanel({
           <Checkbox
             label={t("ask.agree_label")}
             checked={accepted}
-            disabled={busy}
+            disabled={running}
             onChange={(event) => {
               setAccepted(event.target.checked);
             }}
@@ -67,9 +66,11 @@ export function RequestResetPanel({
           <SpacedRow>
             <Button
               tone="danger"
-              pending={busy}
+              pending={running}
               disabled={!accepted}
-              onClick={() => void run(() => vault.accountReset.request())}
+              onClick={() => {
+                start({ run: () => vault.accountReset.request(), onDone: onChanged });
+              }}
             >
               {t("ask.ask_action")}
             </Button>

@@ -1,7 +1,17 @@
 import { maxKitsPerSecret } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { Card, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
+import {
+  Card,
+  markVerbatim,
+  Muted,
+  renderVerbatim,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  Stack,
+} from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
@@ -11,10 +21,10 @@ interface KitListProps {
   readonly rows: readonly SecretRow[];
 }
 
-/** The kits that labels name, the newest first, and which are out of date. */
+/** Lists kits recorded in labels, newest first, and marks outdated ones. */
 export function KitList({ rows }: KitListProps) {
   const { t } = useTranslation("safeguard");
-  const titlesOf = useSecretTitles(rows);
+  const joinTitles = useSecretTitles(rows);
   const { dateTime } = getFormats(usePortal().language);
   const kits = collectKits(rows);
   if (kits.length === 0) return null;
@@ -32,8 +42,12 @@ export function KitList({ rows }: KitListProps) {
               <StatusBadge data-state={outdatedIds.length === 0 ? "current" : "outdated"}>
                 {t(outdatedIds.length === 0 ? "kits.current_status" : "kits.outdated_status")}
               </StatusBadge>
-              <Muted>{t("kits.holds_body", { titles: titlesOf(secretIds) })}</Muted>
-              {outdatedIds.length > 0 && <Muted>{t("kits.outdated_body", { titles: titlesOf(outdatedIds) })}</Muted>}
+              <Muted>{renderVerbatim(t("kits.holds_body", { titles: markVerbatim(joinTitles(secretIds)) }))}</Muted>
+              {outdatedIds.length > 0 && (
+                <Muted>
+                  {renderVerbatim(t("kits.outdated_body", { titles: markVerbatim(joinTitles(outdatedIds)) }))}
+                </Muted>
+              )}
               <SmallText>{t("kits.digest_body", { start: sha256.slice(0, 16) })}</SmallText>
             </li>
           ))}
@@ -46,7 +60,7 @@ export function KitList({ rows }: KitListProps) {
 interface ListedKit {
   readonly sha256: string;
   readonly createdAt: string;
-  /** Ids of its secrets, and of those among them that changed since. */
+  /** `outdatedIds` are the secrets that changed after the kit was created. */
   readonly secretIds: readonly string[];
   readonly outdatedIds: readonly string[];
 }

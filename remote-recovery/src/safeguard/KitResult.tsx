@@ -1,6 +1,17 @@
 import type { CreatedKit, SecretRow } from "@relicario/shared/contract";
 import { CopyButton, saveFile } from "@relicario/shared/forms";
-import { Button, Muted, Notice, s, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  markVerbatim,
+  Muted,
+  Notice,
+  renderVerbatim,
+  s,
+  SectionTitle,
+  SmallText,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { Download, Printer } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -17,17 +28,17 @@ interface KitResultProps {
   readonly onCreateAnother: () => void;
 }
 
-/** A kit that was handed to the downloads: what to keep with it, its digest, and its sheet. */
+/** Result of a download: what to keep with the kit, its digest, and a sheet to print. */
 export function KitResult({ kit, rows, onCreateAnother }: KitResultProps) {
   const { t } = useTranslation("safeguard");
-  const titlesOf = useSecretTitles(rows);
+  const joinTitles = useSecretTitles(rows);
   const [printing, setPrinting] = useState(false);
   return (
     <Stack $gap={4}>
       <SectionTitle ref={focusOnMount} tabIndex={-1}>
         {t("kit.done_title")}
       </SectionTitle>
-      <Muted>{t("kit.done_body", { name: kit.name })}</Muted>
+      <Muted>{renderVerbatim(t("kit.done_body", { name: markVerbatim(kit.name) }))}</Muted>
       {!kit.hasPassphrase && (
         <Notice tone="warn" title={t("kit.open_title")}>
           {t("kit.open_body")}
@@ -47,19 +58,21 @@ export function KitResult({ kit, rows, onCreateAnother }: KitResultProps) {
                 saveFile(name, file);
               }}
             >
-              {t("kit.beside_action", { name })}
+              {renderVerbatim(t("kit.beside_action", { name: markVerbatim(name) }))}
             </Button>
           ))}
         >
           {t("kit.beside_body")}
         </Notice>
       )}
-      {kit.skipped.length > 0 && (
-        <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.skipped) })}</Notice>
+      {kit.skippedIds.length > 0 && (
+        <Notice title={t("kit.left_title")}>
+          {renderVerbatim(t("kit.left_body", { titles: markVerbatim(joinTitles(kit.skippedIds)) }))}
+        </Notice>
       )}
-      {kit.notVerified.length > 0 && (
+      {kit.unverifiedIds.length > 0 && (
         <Notice tone="warn" title={t("kit.author_title")}>
-          {t("kit.author_body", { titles: titlesOf(kit.notVerified) })}
+          {renderVerbatim(t("kit.author_body", { titles: markVerbatim(joinTitles(kit.unverifiedIds)) }))}
         </Notice>
       )}
       <Stack $gap={2}>
@@ -86,12 +99,12 @@ export function KitResult({ kit, rows, onCreateAnother }: KitResultProps) {
         >
           {t("kit.save_action")}
         </Button>
-        <CopyButton label={t("kit.copy_action")} text={() => kit.sha256} />
+        <CopyButton label={t("kit.copy_action")} getText={() => kit.sha256} />
         <Button tone="plain" onClick={onCreateAnother}>
           {t("kit.again_action")}
         </Button>
       </SpacedRow>
-      <SaveToDrive kind="kit" files={() => filesOf(kit)} blocked={!kit.hasPassphrase} />
+      <SaveToDrive kind="kit" files={() => toFiles(kit)} blocked={!kit.hasPassphrase} />
       {printing && (
         <KitSheet
           kit={kit}
@@ -104,8 +117,8 @@ export function KitResult({ kit, rows, onCreateAnother }: KitResultProps) {
   );
 }
 
-/** The kit, and what has to lie beside it. */
-function filesOf({ name, file, attachments }: CreatedKit): readonly File[] {
+/** The kit and the files that must be kept next to it. */
+function toFiles({ name, file, attachments }: CreatedKit): readonly File[] {
   return [
     new File([file], name, { type: "text/html" }),
     ...attachments.map(

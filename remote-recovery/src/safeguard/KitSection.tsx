@@ -18,11 +18,10 @@ import { KitList } from "./KitList.tsx";
 import { KitForm } from "./KitForm.tsx";
 
 interface KitSectionProps {
-  /** Called once a kit was handed to the downloads. */
   readonly onCreated: () => void;
 }
 
-/** Making a kit, and which ones there are; titles show on an unlocked device alone. */
+/** Creates and lists kits. Needs an unlocked device, because it shows titles. */
 export function KitSection({ onCreated }: KitSectionProps) {
   const { t } = useTranslation("safeguard");
   const access = useVault();
@@ -52,7 +51,7 @@ export function KitSection({ onCreated }: KitSectionProps) {
   );
 }
 
-/** How things stand is asked for once. */
+/** Refreshes the vault once, so that its state leaves `unknown`. */
 function VaultRefresh({ vault }: { readonly vault: Vault }) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -110,7 +109,7 @@ function UnlockedKits({ vault, onCreated }: KitSectionProps & { readonly vault: 
   );
 }
 
-/** With a title, a content, and outside the trash. */
+/** Whether the secret has a title and content, and is not in the trash. */
 function isAvailable({ label, deletedAt, droppedAt }: SecretRow): boolean {
   return label !== null && deletedAt === null && droppedAt === null;
 }

@@ -12,8 +12,7 @@ interface KitSheetProps {
 }
 
 /**
- * A sheet of paper about a kit, with lines to fill in by hand. It names no secret and opens
- * nothing.
+ * Printed sheet about a kit, with lines to fill in by hand. It names no secret and opens nothing.
  */
 export function KitSheet({ kit, onEnd }: KitSheetProps) {
   const { t } = useTranslation("safeguard");

@@ -1,38 +1,46 @@
-import { ButtonLink, Card, Muted, Notice, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  Muted,
+  Notice,
+  Page,
+  PictureFacts,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { SaveCapturedPicture } from "../picture/SaveCapturedPicture.tsx";
-import { useCapturedPicture } from "../picture/captured-picture.ts";
+import { useCaptureSaved } from "../elements/saved-capture.ts";
 import { KitSection } from "./KitSection.tsx";
 import { trackSafeguardMount } from "./safeguard-cleanup.ts";
 
 const topics = ["picture", "passphrase", "account", "exit"] as const;
 
 /**
- * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names
- * what a backup has just protected: then it is a step on the way to its end, and "I have kept my
- * picture" can be said once the picture was saved; a kit is no picture.
+ * Route `/safeguard`: advice on what to keep, and a kit that opens without the portal. `?secret=`
+ * makes the page a step of the backup flow. Its button says "I have saved copies of my picture"
+ * only after the picture was saved, because a kit does not replace the picture.
  */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
   const [query] = useSearchParams();
   const secretId = query.get("secret");
-  const capturedPicture = useCapturedPicture();
+  const pictureSaved = useCaptureSaved();
   const [kitCreated, setKitCreated] = useState(false);
-  const pictureSaved = capturedPicture?.saved === true;
   useEffect(trackSafeguardMount, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {secretId !== null && <FlowSteps flow="backup" step="safeguard" />}
-      {capturedPicture !== null && <SaveCapturedPicture capturedPicture={capturedPicture} />}
       {topics.map((topic) => (
         <Card key={topic} aria-labelledby={`keep-${topic}`}>
           <Stack $gap={2}>
             <SectionTitle id={`keep-${topic}`}>{t(`${topic}.title`)}</SectionTitle>
             <Muted>{t(`${topic}.body`)}</Muted>
+            {topic === "picture" && <PictureFacts />}
           </Stack>
         </Card>
       ))}

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { colors } from "@relicario/shared/ui";
 
 describe("the page of a kit", () => {
-  it("wears the portal's colours in both themes", () => {
+  it("has the portal's colours in both themes", () => {
     const css = readFileSync(join(process.cwd(), "remote-recovery/vault/src/kit/page/kit.css"), "utf8");
     const declaredColors = [...css.matchAll(/--([a-z-]+): light-dark\((#\w+), (#\w+)\)/g)].map(
       ([, name = "", light, dark]) => ({

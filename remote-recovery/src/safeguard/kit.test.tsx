@@ -5,6 +5,7 @@ import {
   createPictureFile,
   renderApp,
   type FakeSecret,
+  wholeText,
 } from "@relicario/shared/testing";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
@@ -18,7 +19,7 @@ const fakeSecrets: readonly FakeSecret[] = [
   { title: "In the trash", content: "x", deleted: true },
 ];
 
-/** What was handed to the downloads: names. */
+/** Names of downloaded files. */
 const savedNames: string[] = [];
 
 beforeEach(() => {
@@ -43,7 +44,7 @@ async function renderPage(
     <main>
       <SafeguardPage />
     </main>,
-    { vault, path, route: "/safeguard", language },
+    { vault, path, routePattern: "/safeguard", language },
   );
   return { vault, ...app };
 }
@@ -54,7 +55,7 @@ async function createKitWith(name: string): Promise<void> {
 }
 
 describe("the kit on Safeguard", () => {
-  it("hands over a kit of all secrets, says what belongs to it, and lists it", async () => {
+  it("downloads a kit of all secrets, with its attachments, and lists it", async () => {
     await renderPage();
     await expectAccessible();
     expect((await screen.findAllByRole("checkbox")).map((box) => box.closest("label")?.textContent)).toEqual([
@@ -63,38 +64,38 @@ describe("the kit on Safeguard", () => {
       "Film",
     ]);
     await createKitWith("garden");
-    expect(await screen.findByRole("heading", { name: "The kit is made" })).toHaveFocus();
+    expect(await screen.findByRole("heading", { name: "The kit is ready" })).toHaveFocus();
     expect(savedNames).toEqual([expect.stringMatching(/^kit-\d{4}-\d{2}-\d{2}\.html$/)]);
     expect(screen.getByText("This kit has no passphrase")).toBeVisible();
-    expect(screen.getByText(/do not carry your signature: The deed\.$/)).toBeVisible();
+    expect(screen.getByText(wholeText(/are not signed by you: The deed\.$/))).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: /^Save .*\.age$/ }));
     expect(savedNames[1]).toMatch(/\.age$/);
     const kits = within(await screen.findByRole("region", { name: "Kits you have made" }));
     expect(kits.getByText("Up to date")).toBeVisible();
-    expect(kits.getByText("Holds: Cold wallet, The deed, Film.")).toBeVisible();
+    expect(kits.getByText(wholeText("Contains: Cold wallet, The deed, Film."))).toBeVisible();
     await expectAccessible();
   });
 
-  it("does not make of a kit that the picture is kept", async () => {
+  it("does not count a kit as a saved picture", async () => {
     await renderPage({}, "en", "/safeguard?secret=one");
     await createKitWith("garden");
-    await screen.findByRole("heading", { name: "The kit is made" });
+    await screen.findByRole("heading", { name: "The kit is ready" });
     expect(screen.getByRole("link", { name: "Continue" })).toHaveAttribute("href", "/congrats?secret=one");
-    expect(screen.queryByRole("link", { name: "I have kept my picture" })).toBeNull();
+    expect(screen.queryByRole("link", { name: "I have saved copies of my picture" })).toBeNull();
   });
 
-  it("lets no list of another screen pass for fresh, since rows say which kits hold them", async () => {
+  it("invalidates lists of other screens, whose rows show kits", async () => {
     const { queryClient } = await renderPage();
     await screen.findByLabelText("Choose a picture");
     queryClient.setQueryData(["rows"], []);
     await createKitWith("garden");
-    await screen.findByRole("heading", { name: "The kit is made" });
+    await screen.findByRole("heading", { name: "The kit is ready" });
     expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
   });
 
-  it("asks for secrets and a picture, and says that it is not this picture", async () => {
+  it("requires secrets and a picture, and rejects a wrong picture", async () => {
     await renderPage();
-    await userEvent.click(await screen.findByRole("button", { name: "Choose none" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Select none" }));
     await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
     expect(screen.getByText("Choose at least one secret.")).toBeVisible();
     await userEvent.click(screen.getByRole("checkbox", { name: "The deed" }));
@@ -104,10 +105,10 @@ describe("the kit on Safeguard", () => {
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(savedNames).toEqual([]);
     await createKitWith("garden");
-    expect(await screen.findByText("Holds: The deed.")).toBeVisible();
+    expect(await screen.findByText(wholeText("Contains: The deed."))).toBeVisible();
   });
 
-  it("says which kits are out of date, and since which secrets changed", async () => {
+  it("marks outdated kits, and lists the changed secrets", async () => {
     const kit = { sha256: "ab".repeat(32), createdAt: "2026-11-02T10:00:00.000Z" };
     await renderPage({
       secrets: [
@@ -124,13 +125,13 @@ describe("the kit on Safeguard", () => {
     });
     const entries = within(await screen.findByRole("region", { name: "Kits you have made" })).getAllByRole("listitem");
     expect(entries.map((entry) => within(entry).queryByText("Out of date") !== null)).toEqual([false, true]);
-    expect(entries[1]).toHaveTextContent("Holds: Edited, Same.");
-    expect(entries[1]).toHaveTextContent("Changed since: Edited.");
-    expect(entries[1]).toHaveTextContent("SHA-256 begins with abababababababab");
+    expect(entries[1]).toHaveTextContent("Contains: Edited, Same.");
+    expect(entries[1]).toHaveTextContent("Changed since then: Edited.");
+    expect(entries[1]).toHaveTextContent("Fingerprint (SHA-256) begins with abababababababab");
     await expectAccessible();
   });
 
-  it("prints a sheet with digest, QR code and lines to fill in, and no title of a secret", async () => {
+  it("prints a sheet with digest, QR code and lines to fill in, but no titles of secrets", async () => {
     const print = jest.fn();
     window.print = print;
     const { vault } = await renderPage();
@@ -153,7 +154,7 @@ describe("the kit on Safeguard", () => {
     });
   });
 
-  it("ends the act and leaves the form as it is after cancelling", async () => {
+  it("cancels the operation, and keeps the form", async () => {
     const vault = createFakeVault({ secrets: fakeSecrets, images: [{ name: "Garden", picture: "garden" }] });
     const signals: (AbortSignal | undefined)[] = [];
     const pendingVault: typeof vault = {
@@ -167,7 +168,7 @@ describe("the kit on Safeguard", () => {
       <main>
         <SafeguardPage />
       </main>,
-      { vault: pendingVault, path: "/safeguard", route: "/safeguard" },
+      { vault: pendingVault, path: "/safeguard", routePattern: "/safeguard" },
     );
     await createKitWith("garden");
     await userEvent.click(await screen.findByRole("button", { name: "Cancel" }));
@@ -178,7 +179,7 @@ describe("the kit on Safeguard", () => {
   it.each([
     ["en", "Unlock with your picture"],
     ["es", "Desbloquear con tu imagen"],
-  ] as const)("asks to unlock first on a locked device, in %s", async (language, action) => {
+  ] as const)("asks to unlock on a locked device, in %s", async (language, action) => {
     await renderPage({ unlocked: false }, language);
     expect(await screen.findByRole("link", { name: action })).toHaveAttribute(
       "href",
@@ -189,7 +190,7 @@ describe("the kit on Safeguard", () => {
   });
 });
 
-/** What a scanner reads in a code that is drawn as squares of one module. */
+/** Decodes a QR code that is drawn with one square per module. */
 function readQr(svg: SVGSVGElement | null): string {
   const side = Number(svg?.getAttribute("viewBox")?.split(" ")[2]);
   const scale = 4;

@@ -1,13 +1,12 @@
-import { clearCapturedPicture } from "../picture/captured-picture.ts";
+import { clearSavedCapture } from "../elements/saved-capture.ts";
 import { clearOpenedSecret } from "../recover/opened-secret.ts";
 
 let mountCount = 0;
 
 /**
- * Says that Safeguard is shown; the undo clears the secret that was worked on and its recovery
- * image once it is left (specification, section 4). What is edited is the secrets' own, and cleared
- * when its screen is left. React mounts a screen twice in development, so the end is looked at a
- * moment later.
+ * Counts a mounted Safeguard. The returned function clears the opened secret and the saved
+ * capture when no Safeguard is left (specification, section 4). It checks in a later task, because
+ * React mounts twice in development. The secrets remote clears its own edit state.
  */
 export function trackSafeguardMount(): () => void {
   mountCount++;
@@ -15,7 +14,7 @@ export function trackSafeguardMount(): () => void {
     mountCount--;
     setTimeout(() => {
       if (mountCount > 0) return;
-      clearCapturedPicture();
+      clearSavedCapture();
       clearOpenedSecret();
     });
   };

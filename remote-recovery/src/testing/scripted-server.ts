@@ -14,19 +14,19 @@ export interface ScriptedResponse {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly bytes?: Buffer;
-  /** The connection is cut after what was said. */
+  /** Closes the connection after the first bytes. */
   readonly cutConnection?: boolean;
 }
 
 export interface ScriptedServer {
   readonly origin: string;
   readonly requests: ScriptedRequest[];
-  /** What it answers from now on. */
+  /** Responds to all further requests. */
   script: (request: ScriptedRequest) => ScriptedResponse;
   readonly stop: () => Promise<void>;
 }
 
-/** A server on a free port of this machine that answers as a test says. */
+/** Starts a server on a free local port whose responses a test scripts. */
 export async function startScriptedServer(): Promise<ScriptedServer> {
   const requests: ScriptedRequest[] = [];
   const server = createServer((incoming, response) => {
@@ -40,14 +40,14 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
         body: Buffer.concat(chunks),
       };
       requests.push(request);
-      const { status = 200, headers = {}, json, bytes, cutConnection = false } = scripted.script(request);
+      const { status = 200, headers = {}, json, bytes, cutConnection = false } = scriptedServer.script(request);
       response.writeHead(status, { connection: "close", ...headers });
       if (!cutConnection) response.end(bytes ?? (json === undefined ? "" : JSON.stringify(json)));
       else response.write(bytes ?? " ", () => response.destroy());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const scripted: ScriptedServer = {
+  const scriptedServer: ScriptedServer = {
     origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     requests,
     script: () => ({ status: 500 }),
@@ -59,5 +59,5 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
         });
       }),
   };
-  return scripted;
+  return scriptedServer;
 }

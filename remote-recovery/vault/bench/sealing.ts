@@ -1,9 +1,9 @@
 /**
- * How fast contents are sealed and opened: `pnpm bench:sealing [megabytes] [rounds]`. In one page
- * of a real Chromium: the vault's own sealing and opening (with the browser's ChaCha20-Poly1305 and
- * with libsodium's), plain typage, and the browser's AES-GCM in pieces of the same size. Beside
- * them the whole path without the network: with a digest of each part and one of the whole, and the
- * records. The last line is JSON; fails when the vault is not three times as fast as typage.
+ * `pnpm bench:sealing [megabytes] [rounds]`: measures how fast contents are sealed and opened, in a
+ * page of Chromium. Compares the vault's chunks (with the browser's ChaCha20-Poly1305 and with
+ * libsodium), typage, and the browser's AES-GCM in chunks of the same size. Also measures whole
+ * uploads and downloads without the network, including digests and records. The last line is JSON.
+ * Fails if the vault is less than three times as fast as typage.
  */
 import { join } from "node:path";
 
@@ -11,7 +11,7 @@ import { buildEngine } from "@relicario/engine/build";
 import { launchBrowser } from "@relicario/engine/browsers";
 import { bundleScript, serve } from "@relicario/engine/serve";
 
-/** Times typage, in the same run (sealing.md, Budgets). */
+/** Multiples of typage's speed in the same run. */
 const limits = { seal_ratio: 3, open_ratio: 3 } as const;
 
 const [megabytes = 128, rounds = 5] = process.argv
@@ -19,7 +19,7 @@ const [megabytes = 128, rounds = 5] = process.argv
   .filter((word) => word !== "--")
   .map(Number);
 
-await buildEngine(); // the server of the vectors is used, which also serves the engine
+await buildEngine(); // the server of the engine's vectors
 const { origin, close } = await serve(
   new Map([
     ["/worker.js", await bundleScript(join(import.meta.dirname, "sealing.worker.ts"))],
@@ -27,7 +27,7 @@ const { origin, close } = await serve(
   ]),
 );
 const browser = await launchBrowser("Chromium");
-if (browser === null) throw new Error("Chromium is not installed; RELICARIO_CHROMIUM names another one");
+if (browser === null) throw new Error("Chromium not found; set RELICARIO_CHROMIUM to its path");
 try {
   console.log(`${await browser.version()}, ${String(megabytes)} MB, median of ${String(rounds)} rounds`);
   const page = await browser.newPage();

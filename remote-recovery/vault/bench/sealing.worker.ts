@@ -1,7 +1,4 @@
-/**
- * What `pnpm bench:sealing` measures, in one worker of one page; the second one computes digests,
- * as in the product.
- */
+/** Measures for `pnpm bench:sealing`. A second worker computes digests, like in the portal. */
 import { toBase64url } from "@relicario/shared/api";
 import { Decrypter, Encrypter } from "age-encryption";
 import * as Comlink from "comlink";
@@ -9,9 +6,15 @@ import * as Comlink from "comlink";
 import { openDevice } from "../src/device/device.ts";
 import { generateIdentity, deriveRecipient } from "../src/seal/age.ts";
 import { copyOf, freeBuffers } from "../src/seal/bytes.ts";
-import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../src/seal/content-sizes.ts";
-import { createContentSeal, openContentHead, createPieceNonce } from "../src/seal/content-stream.ts";
-import { openPieces, createPieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
+import {
+  contentHeadSize,
+  computePaddedLength,
+  chunkSize,
+  computeSealedLength,
+  sealedChunkSize,
+} from "../src/seal/content-sizes.ts";
+import { createContentSeal, openContentHead, createChunkNonce } from "../src/seal/content-stream.ts";
+import { openChunks, createChunkCipher, type ChunkCipher } from "../src/transfer/chunk-cipher.ts";
 import {
   openUploadRecords,
   readSealingState,
@@ -31,11 +34,11 @@ export type Figures = Readonly<Record<string, number>>;
 
 export interface BenchWorker {
   readonly serveDigests: (port: MessagePort) => void;
-  /** Megabytes a second of each, the median of the rounds. */
+  /** Megabytes per second by name; medians of the rounds. */
   readonly measure: (digestPort: MessagePort, megabytes: number, rounds: number) => Promise<Figures>;
 }
 
-const retryPolicy: RetryPolicy = { wait: () => Promise.reject(new Error("nothing to wait for")) };
+const retryPolicy: RetryPolicy = { wait: () => Promise.reject(new Error("no call of the benchmark may be retried")) };
 const partSize = 8 * 1024 * 1024;
 const uploadId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 
@@ -80,8 +83,8 @@ async function openByTypage({ sealed, identity }: { sealed: Blob; identity: stri
 }
 
 /**
- * The product's own path: records in IndexedDB, digest of each part and of the whole. Only the
- * network is left out.
+ * Seals and sends a whole upload without the network, including records in IndexedDB and digests of
+ * parts and content.
  */
 async function sealByVault(
   file: Blob,
@@ -89,9 +92,9 @@ async function sealByVault(
   measure: Measure,
 ): Promise<{ sealed: Blob; identity: string; sha256: string }> {
   const device = await openDevice({ vendorId: "bench", issuer: "https://id.example", subject: "bench" });
-  const records = await openUploadRecords(device.name);
+  const records = await openUploadRecords(device.storageKey);
   const { identity, payloadKey, prefix } = await createContentSeal();
-  const sealedSize = sealedLength(prefix.length, paddedLength("file", file.size));
+  const sealedSize = computeSealedLength(prefix.length, computePaddedLength("file", file.size));
   const sealing = {
     payload_key: toBase64url(payloadKey),
     prefix: toBase64url(prefix),
@@ -104,7 +107,7 @@ async function sealByVault(
   } as const;
   const now = Date.now();
   await records.add({
-    account: device.name,
+    account: device.storageKey,
     uploadId,
     secretId: uploadId,
     version: 1,
@@ -161,7 +164,7 @@ async function sealByVault(
   await records.remove(uploadId);
   records.close();
   device.close();
-  if (sha256 === null) throw new Error("not sealed");
+  if (sha256 === null) throw new Error("the upload was not sealed");
   return { sealed: new Blob(parts), identity, sha256 };
 }
 
@@ -190,50 +193,48 @@ async function openByVault(
 
 async function sealByAesGcm(file: Blob): Promise<void> {
   const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]);
-  await forEachPiece(file, async (piece, index) => {
-    await crypto.subtle.encrypt({ name: "AES-GCM", iv: createPieceNonce(index, false) }, key, piece);
+  await forEachChunk(file, async (chunk, index) => {
+    await crypto.subtle.encrypt({ name: "AES-GCM", iv: createChunkNonce(index, false) }, key, chunk);
   });
 }
 
-/**
- * Sealing and opening alone, by either library: what digests, records and sending do not slow down.
- */
-async function sealAndOpen(file: Blob, backend: PieceCipher["backend"], measure: Measure): Promise<void> {
+/** Seals and opens without digests, records or sending. */
+async function sealAndOpen(file: Blob, backend: ChunkCipher["backend"], measure: Measure): Promise<void> {
   const { payloadKey, prefix } = await createContentSeal();
-  const cipher = await createPieceCipher(payloadKey, backend);
+  const cipher = await createChunkCipher(payloadKey, backend);
   const sealed = createSealedFile(file, "file", prefix, cipher);
-  const rangeSize = 128 * sealedPieceSize;
+  const rangeSize = 128 * sealedChunkSize;
   const parts: Blob[] = [];
   await measure(`${backend}_seal`, async () => {
     for (let offset = prefix.length; offset < sealed.length; offset += rangeSize)
-      freeBuffers(await sealed.range(offset, Math.min(sealed.length, offset + rangeSize)));
+      freeBuffers(await sealed.sealRange(offset, Math.min(sealed.length, offset + rangeSize)));
   });
-  // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept
-  // in either.
+  // seal again outside the measurement, because typage's measurement does not include storing blobs
+  // either
   for (let offset = prefix.length; offset < sealed.length; offset += rangeSize)
-    parts.push(new Blob([await sealed.range(offset, Math.min(sealed.length, offset + rangeSize))]));
+    parts.push(new Blob([await sealed.sealRange(offset, Math.min(sealed.length, offset + rangeSize))]));
   await measure(`${backend}_open`, async () => {
-    const buffer = new Uint8Array(128 * pieceSize);
+    const buffer = new Uint8Array(128 * chunkSize);
     const fetchPart = (index: number): Promise<ArrayBuffer> | undefined => parts[index]?.arrayBuffer();
-    let next = fetchPart(0);
-    for (let index = 0; next !== undefined; index++) {
-      const sealedRange = new Uint8Array(await next);
-      next = fetchPart(index + 1); // ahead, as the product does
-      await openPieces(cipher, sealedRange, index * 128, next === undefined, buffer);
+    let nextPartPromise = fetchPart(0);
+    for (let index = 0; nextPartPromise !== undefined; index++) {
+      const sealedRange = new Uint8Array(await nextPartPromise);
+      nextPartPromise = fetchPart(index + 1); // prefetch, like the portal
+      await openChunks(cipher, sealedRange, index * 128, nextPartPromise === undefined, buffer);
       freeBuffers(sealedRange);
     }
   });
   cipher.dispose();
 }
 
-async function forEachPiece(
+async function forEachChunk(
   file: Blob,
-  callback: (piece: Uint8Array<ArrayBuffer>, index: number) => Promise<void>,
+  callback: (chunk: Uint8Array<ArrayBuffer>, index: number) => Promise<void>,
 ): Promise<void> {
   for (let offset = 0; offset < file.size; offset += partSize) {
     const part = new Uint8Array(await file.slice(offset, offset + partSize).arrayBuffer());
-    for (let pieceStart = 0; pieceStart < part.length; pieceStart += pieceSize)
-      await callback(part.subarray(pieceStart, pieceStart + pieceSize), (offset + pieceStart) / pieceSize);
+    for (let chunkStart = 0; chunkStart < part.length; chunkStart += chunkSize)
+      await callback(part.subarray(chunkStart, chunkStart + chunkSize), (offset + chunkStart) / chunkSize);
   }
 }
 
@@ -254,7 +255,7 @@ async function withDigest(
   callback: (digest: ResumableDigest) => Promise<unknown>,
 ): Promise<void> {
   const { port1, port2 } = new MessageChannel();
-  await digestWorker.digest(Comlink.transfer(port2, [port2]));
+  await digestWorker.startDigest(Comlink.transfer(port2, [port2]));
   await callback(connectDigest(port1));
   port1.close();
 }
@@ -265,8 +266,8 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
 }
 
 /**
- * In few blocks, as a file on a disk: a browser puts thousands of small ones together at every
- * reading.
+ * Random file of a few blobs, like a file on disk. Browsers would join thousands of small blobs on
+ * each read.
  */
 function randomFile(size: number): Blob {
   const blocks = Array.from({ length: Math.ceil(size / partSize) }, () => {

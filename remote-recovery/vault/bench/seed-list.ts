@@ -1,9 +1,8 @@
 /**
- * Fills an account with secrets through the service, each sealed and signed as by a device: for
- * `pnpm bench:list`, which starts it with the session of a person who has protected a first secret
- * with the picture.
+ * Stores secrets in an account for `pnpm bench:list`. Each is sealed and signed like on a device.
+ * The account must have a first secret, protected with the picture.
  *
- *     SEED_API=… SEED_TOKEN=… SEED_PICTURE=… node bench/seed-list.ts <how many>
+ *     SEED_API=… SEED_TOKEN=… SEED_PICTURE=… node bench/seed-list.ts <count>
  */
 import { openAsBlob } from "node:fs";
 
@@ -11,6 +10,7 @@ import { createHttpClient, toBase64url, Me } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { loadEngineInNode } from "@relicario/engine/node";
+import { estimateStrength } from "@relicario/shared/contract";
 import { openDevice } from "../src/device/device.ts";
 import { readAccount } from "../src/keyring/read-account.ts";
 import { openKeyring } from "../src/keyring/fetch-keyring.ts";
@@ -25,7 +25,7 @@ import { createService } from "../src/service/service.ts";
 import { openVaultSession } from "../src/session/vault-session.ts";
 
 const Settings = z.object({ SEED_API: z.url(), SEED_TOKEN: z.string().min(1), SEED_PICTURE: z.string().min(1) });
-const { SEED_API: baseUrl, SEED_TOKEN: token, SEED_PICTURE: picture } = Settings.parse(process.env);
+const { SEED_API: baseUrl, SEED_TOKEN: token, SEED_PICTURE: picturePath } = Settings.parse(process.env);
 const count = z.coerce.number().int().min(0).parse(process.argv[2]);
 
 const places = ["bank", "harbour", "garden", "office", "attic", "workshop", "cabin", "library"] as const;
@@ -49,23 +49,25 @@ const vault = await openVaultSession({
   userId,
   service: createService(http),
   engine: await loadEngineInNode(),
-  device: await openDevice({ vendorId: "seed", issuer: "seed", subject: userId }), // Node has no IndexedDB: in memory
+  estimateStrength,
+  device: await openDevice({ vendorId: "seed", issuer: "seed", subject: userId }), // in memory, since Node has no IndexedDB
   onStateChange: () => undefined,
+  confirmMark: () => Promise.resolve(true),
 });
-(await unlock(vault, { picture: await openAsBlob(picture), passphrase: null }, {})).opener.wipe();
+(await unlock(vault, { picture: await openAsBlob(picturePath), passphrase: null }, {})).opener.wipe();
 
 const account = await readAccount(vault);
-if (account === null || vault.keys === null) throw new Error("there is no first secret to go on from");
+if (account === null || vault.keys === null) throw new Error("the account needs a first secret");
 const { keys } = vault;
 const { openedKeyring } = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
 const rows: RootRow[] = [...account.rows.values()];
 let { keyring } = account.view;
 
-/** Content, ticket and label of one secret; they do not depend on the others. */
+/** Needs no other secret, so it runs while the previous one is stored. */
 async function sealSecret(index: number) {
   const secretId = newId(Date.now());
   const content = await sealContent("text", utf8(`what is kept under number ${String(index)}`));
-  const described = {
+  const description = {
     title: `${pick(things, index)} ${String(index)}, ${pick(places, index)}`,
     tags: [pick(places, index), pick(things, index * 7)],
     contentKind: "text" as const,
@@ -76,13 +78,13 @@ async function sealSecret(index: number) {
   return {
     secretId,
     content: toBase64url(content.sealed),
-    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, openedKeyring.book.openers),
+    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, description, content, openedKeyring.book.openers),
   };
 }
 
-let nextSecret = sealSecret(0);
+let nextSecretPromise = sealSecret(0);
 for (let index = 0; index < count; index++) {
-  const { secretId, content, row } = await nextSecret;
+  const { secretId, content, row } = await nextSecretPromise;
   rows.push(row.root);
   const change = await buildNextChange(
     vault,
@@ -91,15 +93,16 @@ for (let index = 0; index < count; index++) {
     rows,
     {},
   );
-  const stored = vault.service.store({
+  const storePromise = vault.service.store({
     secret_db_id: secretId,
     label: row.label,
     ticket: row.ticket,
+    ticket_sig: row.ticket_sig,
     content,
-    keyring: change.keyring,
+    keyring: change.keyringChange,
   });
-  if (index + 1 < count) nextSecret = sealSecret(index + 1); // while the service writes
-  await stored;
-  keyring = { ...keyring, state_rev: change.keyring.state_rev, state: change.keyring.state };
+  if (index + 1 < count) nextSecretPromise = sealSecret(index + 1); // seal the next secret meanwhile
+  await storePromise;
+  keyring = { ...keyring, state_rev: change.keyringChange.state_rev, state: change.keyringChange.state };
   if ((index + 1) % 1_000 === 0) console.log(`${String(index + 1)} secrets`);
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Opens a kit on the command line. Plain JavaScript, so that an old Node says what is missing
-// instead of a syntax error.
+// Plain JavaScript, so that an old Node reports the required version instead of a syntax error.
 const requiredNodeMajor = 24;
 if (Number(process.versions.node.split(".")[0]) < requiredNodeMajor) {
   console.error(

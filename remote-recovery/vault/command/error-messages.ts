@@ -1,8 +1,6 @@
 import { isPortalError, toPortalError } from "@relicario/shared/errors";
 
-/**
- * What went wrong, in words. `detachedContentName`: name of the file that the content may be in.
- */
+/** @param detachedContentName file next to the kit that may contain the content */
 export function describeError(error: unknown, detachedContentName: string | null = null): string {
   const { code, details } = toPortalError(error);
   const path = typeof details["path"] === "string" ? details["path"] : "";
@@ -28,7 +26,7 @@ export function describeError(error: unknown, detachedContentName: string | null
     case "validation_error":
       return validationMessages[String(details["reason"])] ?? validationMessages["not_a_kit"] ?? "";
     default:
-      // Of a fault outside this program the system's own words say most.
+      // an error outside this program: the system's message is the most helpful
       return error instanceof Error && !isPortalError(error) ? error.message : `It did not work (${code}).`;
   }
 }

@@ -5,16 +5,16 @@ import { Writable } from "node:stream";
 import { PortalError } from "@relicario/shared/errors";
 
 /**
- * The passphrase, from standard input as it comes (without one line end behind it), or typed at the
- * terminal without an echo.
+ * Reads the passphrase from standard input, without one trailing line break, or from the terminal
+ * without echo.
  *
- * @throws PortalError `cancelled`, and `validation_error` where nobody can be asked.
+ * @throws PortalError `cancelled`; `validation_error` if there is no terminal
  */
 export async function askPassphrase(fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, "");
   if (!process.stdin.isTTY) throw new PortalError("validation_error", { details: { reason: "no_terminal" } });
   process.stderr.write("Passphrase: ");
-  // What is typed is written back here, and goes nowhere.
+  // receives the echo and discards it
   const mutedOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: mutedOutput, terminal: true, historySize: 0 });
   const abortController = new AbortController();

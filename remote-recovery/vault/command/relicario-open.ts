@@ -1,7 +1,7 @@
 /**
- * `relicario-open kit.html photo.jpg`: opens a kit with its picture, by the portal's own engine and
- * formats, with nothing of the kit's program and without a network. Writes the secrets, or prints
- * the identity that opens their tickets with the plain `age`.
+ * `relicario-open kit.html photo.jpg` opens a kit with its picture. Uses the portal's engine and
+ * formats, but runs no code of the kit and needs no network. Writes the secrets, or prints the
+ * identity that opens their tickets with `age`.
  */
 import { openAsBlob } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -12,16 +12,16 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { maxKitBytes } from "@relicario/shared/api";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
-import { detachedContentName, type Kit } from "../src/kit/kit-document.ts";
+import { getDetachedContentName, type Kit } from "../src/kit/kit-document.ts";
 import { parseKitFile } from "../src/kit/kit-file.ts";
 import {
   openDetachedContent,
   openEmbeddedContent,
   openKit,
   requiresPassphrase,
-  type KitSecret,
+  type OpenedKitSecret,
 } from "../src/kit/open-kit.ts";
-import { toSingleLine } from "../src/kit/safe-name.ts";
+import { toSingleLine } from "../src/kit/single-line.ts";
 import { askPassphrase } from "./passphrase.ts";
 import { describeError } from "./error-messages.ts";
 import { writeUniqueFile } from "./write-unique.ts";
@@ -34,12 +34,12 @@ Nothing is overwritten. A passphrase is asked for when the kit takes one.
   --passphrase-stdin   reads it from standard input, without the last line end
   --identity           writes no secret, but prints the identity that opens the tickets with age`;
 
-/** A picture of more bytes is not read: none that the engine takes is so large. */
+/** Limit of the picture's size; the engine accepts no picture that large. */
 const maxPictureBytes = 512 * 1024 ** 2;
 
 /**
- * The command. Gives its exit code: 0 when everything was opened, 1 when something was not, 2 for a
- * call that makes no sense.
+ * @returns the exit code: 0 if everything was opened, 1 if something was not, 2 for invalid
+ *   arguments
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const options = parseArguments(argv);
@@ -56,14 +56,14 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 interface CommandOptions {
-  readonly kitFile: string;
-  readonly picture: string;
+  readonly kitPath: string;
+  readonly picturePath: string;
   readonly outputFolder: string;
-  readonly identity: boolean;
+  readonly printIdentity: boolean;
   readonly passphraseFromStdin: boolean;
 }
 
-/** What was asked for, or what is wrong with it. */
+/** Returns the options, or the text to print if the arguments are invalid. */
 function parseArguments(argv: readonly string[]): CommandOptions | string {
   try {
     const { positionals, values } = parseArgs({
@@ -80,10 +80,10 @@ function parseArguments(argv: readonly string[]): CommandOptions | string {
     if (kitPath === undefined || picturePath === undefined || extraArguments.length > 0 || values.help === true)
       return usage;
     return {
-      kitFile: kitPath,
-      picture: picturePath,
+      kitPath,
+      picturePath,
       outputFolder: values.out ?? ".",
-      identity: values.identity === true,
+      printIdentity: values.identity === true,
       passphraseFromStdin: values["passphrase-stdin"] === true,
     };
   } catch (error) {
@@ -92,12 +92,12 @@ function parseArguments(argv: readonly string[]): CommandOptions | string {
 }
 
 async function openAndWrite(options: CommandOptions): Promise<number> {
-  const kit = await readKit(options.kitFile);
-  const picture = await openPicture(options.picture);
+  const kit = await readKit(options.kitPath);
+  const picture = await openPicture(options.picturePath);
   const passphrase = requiresPassphrase(kit) ? await askPassphrase(options.passphraseFromStdin) : null;
   const engine = await loadEngineInNode();
   const { identity, secrets } = await openKit(engine, kit, { picture, passphrase });
-  if (options.identity) {
+  if (options.printIdentity) {
     console.log(identity);
     return 0;
   }
@@ -112,22 +112,22 @@ async function openAndWrite(options: CommandOptions): Promise<number> {
       const path = await writeUniqueFile(
         options.outputFolder,
         secret.ticket.name,
-        readContent(secret, options.kitFile),
+        readContent(secret, options.kitPath),
       );
       console.log(`${name}: ${path}`);
-      if (secret.author === "not_verified")
+      if (secret.signatureStatus === "not_verified")
         console.error(`${name} does not carry the signature of the account that the kit was made for.`);
     } catch (error) {
       failedCount++;
       console.error(
-        `${name}: ${describeError(error, secret === null ? null : detachedContentName(secret.ticket.secret_id))}`,
+        `${name}: ${describeError(error, secret === null ? null : getDetachedContentName(secret.ticket.secret_id))}`,
       );
     }
   }
   return failedCount === 0 ? 0 : 1;
 }
 
-/** @throws PortalError `validation_error` (a reason in its details). */
+/** @throws PortalError `validation_error`, with `reason` in its details */
 async function readKit(path: string): Promise<Kit> {
   await requireFile(path, maxKitBytes);
   return parseKitFile(await readFile(path));
@@ -138,7 +138,7 @@ async function openPicture(path: string): Promise<Blob> {
   return openAsBlob(path);
 }
 
-/** Refuses what is too large before it is read. */
+/** Checks the size before reading. */
 async function requireFile(path: string, maxBytes: number): Promise<void> {
   const { size } = await stat(path).catch((cause: unknown) => {
     throw new PortalError("not_found", { cause, details: { path } });
@@ -146,12 +146,12 @@ async function requireFile(path: string, maxBytes: number): Promise<void> {
   if (size > maxBytes) throw new PortalError("validation_error", { details: { reason: "too_large", path } });
 }
 
-async function* readContent(secret: KitSecret, kitPath: string): AsyncGenerator<Uint8Array> {
-  if (secret.sealed !== null) {
+async function* readContent(secret: OpenedKitSecret, kitPath: string): AsyncGenerator<Uint8Array> {
+  if (secret.sealedContent !== null) {
     yield await openEmbeddedContent(secret);
     return;
   }
-  const path = join(dirname(kitPath), detachedContentName(secret.ticket.secret_id));
+  const path = join(dirname(kitPath), getDetachedContentName(secret.ticket.secret_id));
   const file = await openAsBlob(path).catch((cause: unknown) => {
     throw new PortalError("not_found", { cause, details: { path } });
   });

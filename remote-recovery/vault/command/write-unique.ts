@@ -3,20 +3,17 @@ import { copyFile, link, open, rm } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { randomUUID } from "node:crypto";
 
+import { toSafeFileName } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { toSafeFileName } from "../src/kit/safe-name.ts";
-
-/** Tries of names before a folder counts as full of them. */
 const maxNameAttempts = 1_000;
 
 /**
- * Writes a file that only its owner reads, under this name or, where that is taken, the next one:
- * `name (2).txt`. Nothing of it stands under its name before its last piece came, and nothing is
- * overwritten.
+ * Writes a file that only its owner can read. If the name is taken, uses the next free one: `name
+ * (2).txt`. The file appears only when it is complete. Overwrites nothing.
  *
- * @returns its path.
- * @throws PortalError `storage_full`, and whatever the pieces throw.
+ * @returns the path of the file
+ * @throws PortalError `storage_full`, and errors of `chunks`
  */
 export async function writeUniqueFile(
   folder: string,
@@ -56,7 +53,7 @@ async function moveToFreeName(temporaryFile: string, folder: string, name: strin
   throw new PortalError("storage_full");
 }
 
-/** Some file systems have no links. */
+/** Copies if the file system has no hard links. */
 async function linkOrCopy(temporaryFile: string, path: string): Promise<void> {
   try {
     await link(temporaryFile, path);

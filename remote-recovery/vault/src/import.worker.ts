@@ -1,6 +1,6 @@
 /**
- * Reads files that are imported, and opens what is sealed in them: one file of code, started from a
- * blob address for one of either. It holds no key of an account and makes no call.
+ * Import worker: reads imported files, or opens one sealed content of an archive. Bundled into one
+ * file and started from a blob URL. Has no key of an account and makes no network calls.
  */
 import "./rpc/zod-settings.ts";
 

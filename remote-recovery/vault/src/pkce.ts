@@ -1,10 +1,10 @@
 import { base64urlnopad } from "@scure/base";
 
-/** Proof that who redeems a code is who asked for it (RFC 7636, S256). */
+/** Proves that the client that redeems a code has also requested it (RFC 7636, S256). */
 export interface PkcePair {
-  /** 32 random bytes, base64url: kept here until the code is redeemed. */
+  /** 32 random bytes, base64url. Kept here until the code is redeemed. */
   readonly verifier: string;
-  /** SHA-256 of the verifier, base64url: sent with the request. */
+  /** SHA-256 of the verifier, base64url. Sent with the request. */
   readonly challenge: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The transfer's worker: one file, started twice from a blob address. It seals and opens pieces,
- * and holds no key of an account.
+ * Transfer worker: seals and opens chunks, and has no key of an account. Bundled into one file and
+ * started twice from a blob URL.
  */
 import "./rpc/zod-settings.ts";
 

@@ -1,6 +1,4 @@
-/**
- * The vault's worker: one file, started from a blob address. Keys and identities live and die here.
- */
+/** Vault worker: has the account's keys. Bundled into one file and started from a blob URL. */
 import "./rpc/zod-settings.ts";
 
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";

@@ -1,6 +1,6 @@
 /**
- * The visitor's worker: one file, started from a blob address, for pages opened by a link. The link
- * key lives and dies here; there is no way to an account's keys.
+ * Visitor worker: has the link key of a page opened by a link, but no access to an account's keys.
+ * Bundled into one file and started from a blob URL.
  */
 import "./rpc/zod-settings.ts";
 

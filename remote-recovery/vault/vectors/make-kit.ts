@@ -9,6 +9,7 @@ import "fake-indexeddb/auto";
 import { openAsBlob, readFileSync } from "node:fs";
 
 import { loadEngineInNode } from "@relicario/engine/node";
+import { estimateStrength } from "@relicario/shared/contract";
 
 import { createKit } from "../src/operations/create-kit.ts";
 import { protect } from "../src/operations/protect.ts";
@@ -23,8 +24,10 @@ const vault = await openVaultSession({
   userId,
   service: createService(createFakeService(userId).http),
   engine: await loadEngineInNode(),
+  estimateStrength,
   device: await openDevice({ vendorId: "relicario", issuer: "https://id.example", subject: "vectors" }),
   onStateChange: () => undefined,
+  confirmMark: () => Promise.resolve(true),
 });
 const presentedPicture = { picture: await openAsBlob(picturePath), passphrase };
 const common = {
@@ -74,7 +77,7 @@ const { file: kit } = await createKit(
     range: rejectLarge,
     openSink: rejectLarge,
     retryPolicy: { wait: () => Promise.resolve() },
-    file: (name) => Promise.resolve(new Uint8Array(name === "kit" ? readFileSync(templatePath) : [])),
+    loadReleaseFile: (name) => Promise.resolve(new Uint8Array(name === "kit" ? readFileSync(templatePath) : [])),
   },
   [text.secretId, file.secretId, hostile.secretId],
   presentedPicture,

@@ -20,9 +20,9 @@ def secret(secret_id, title, tags, favorite, text, exit_recipient):
     content = age_seal([recipient_of(identity)], plain + b"\n" * (256 - len(plain)))
     ticket = sign("ticket", {
         "v": 1, "kind": "owner", "secret_id": secret_id, "version": 1, "rev": 1, "owner": "019a9e2c-7c1e-7abc-8def-0123456789ab", "title": title, "tags": tags,
-        "name": "secret.txt", "mime": "text/plain", "content_kind": "text", "size": len(plain), "content_sha256": b64u(sha256(content)),
+        "openers": [], "name": "secret.txt", "mime": "text/plain", "content_kind": "text", "size": len(plain), "content_sha256": b64u(sha256(content)),
         "content_identity": identity, "created_at": "2026-11-21T10:04:05.678Z",
-    }, hkdf(fixed("account key"), "relicario/v1/sign"))
+    }, hkdf(fixed("account key"), "relicario/v1/author"))
     sealed = age_seal([exit_recipient], padded(ticket))
     files = {f"{secret_id}.ticket.age": sealed, f"{secret_id}.age": content}
     entry = {

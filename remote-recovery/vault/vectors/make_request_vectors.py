@@ -26,11 +26,11 @@ def main():
     user_id = "019a9e2c-7c1e-7abc-8def-0123456789ab"
     when, until = "2026-11-21T10:04:05.678Z", "2026-11-28T10:04:05.678Z"
     account_key = fixed("account key")
-    sign_seed = hkdf(account_key, "relicario/v1/sign")
+    sign_seed, author_seed = hkdf(account_key, "relicario/v1/sign"), hkdf(account_key, "relicario/v1/author")
     identity = identity_of(hkdf(account_key, "relicario/v1/identity"))
     statement = sign("key", {
-        "v": 1, "user_id": user_id, "recipient": recipient_of(identity), "signing_key": b64u(public_key(sign_seed)), "key_epoch": 1, "previous_sig": None,
-    }, sign_seed)
+        "v": 1, "user_id": user_id, "recipient": recipient_of(identity), "signing_key": b64u(public_key(sign_seed)), "author_key": b64u(public_key(author_seed)), "key_epoch": 1, "previous_sig": None,
+    }, author_seed)
 
     link_key = fixed("request link key")
     request_id = b64u(fixed("request", 16))

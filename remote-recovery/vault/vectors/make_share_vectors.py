@@ -38,7 +38,7 @@ def link(link_key, share_id, password, image_root):
 def main():
     user_id = "019a9e2c-7c1e-7abc-8def-0123456789ab"
     account_key = fixed("account key")
-    sign_seed = hkdf(account_key, "relicario/v1/sign")
+    sign_seed, author_seed = hkdf(account_key, "relicario/v1/sign"), hkdf(account_key, "relicario/v1/author")
     link_key, share_id = fixed("share link key"), b64u(fixed("share", 16))
     links = [link(link_key, share_id, password, root) for password, root in [(None, None), ("cafe\u0301 número 1", None), (None, fixed("share image root")), ("four words", fixed("share image root"))]]
 
@@ -48,9 +48,9 @@ def main():
     recipient = links[0]["recipient"]
     ticket = sign("ticket", {
         "v": 1, "kind": "share", "share_id": share_id, "audience": "public", "secret_id": "019a9e2c-7c1e-7abc-8def-0123456789ac", "version": 2, "rev": 1, "owner": user_id,
-        "owner_key": b64u(public_key(sign_seed)), "recipient": b64u(sha256(recipient.encode())), "title": "The deed \U0001F333", "tags": [], "name": "deed.txt", "mime": "text/plain",
+        "owner_key": b64u(public_key(author_seed)), "recipient": b64u(sha256(recipient.encode())), "title": "The deed \U0001F333", "tags": [], "name": "deed.txt", "mime": "text/plain",
         "content_kind": "text", "size": len(text), "content_sha256": b64u(sha256(content)), "content_identity": content_identity, "created_at": "2026-11-21T10:04:05.678Z",
-    }, sign_seed)
+    }, author_seed)
 
     account_recipient = recipient_of(identity_of(hkdf(account_key, "relicario/v1/identity")))
     print(json.dumps({
@@ -58,8 +58,8 @@ def main():
         "link": {"link_key": b64u(link_key), "share_id": share_id, "links": links},
         "share_ticket": {"document": ticket, "sealed": b64u(age_seal([recipient], padded(ticket))), "content": b64u(content), "text_utf8": text.decode()},
         "people": {
-            "user_id": user_id, "recipient": account_recipient, "signing_key": b64u(public_key(sign_seed)),
-            "words": words("relicario/v1/words", user_id.encode(), account_recipient.encode(), public_key(sign_seed)),
+            "user_id": user_id, "recipient": account_recipient, "signing_key": b64u(public_key(sign_seed)), "author_key": b64u(public_key(author_seed)),
+            "words": words("relicario/v1/words", user_id.encode(), account_recipient.encode(), public_key(sign_seed), public_key(author_seed)),
         },
     }, indent=1, ensure_ascii=False))
 

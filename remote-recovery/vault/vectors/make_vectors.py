@@ -101,7 +101,7 @@ def age_seal(recipients, plain):
 
 # ---------------------------------------------------------------------------------------------- signing
 
-PREFIXES = {"ticket": b"relicario/v1/ticket", "key": b"relicario/v1/key", "put": b"relicario/v1/put"}
+PREFIXES = {kind: f"relicario/v1/{kind}".encode() for kind in ["ticket", "key", "put", "author-ticket", "author-put"]}
 
 
 def public_key(seed):
@@ -109,7 +109,7 @@ def public_key(seed):
 
 
 def signed_bytes(kind, document):
-    return PREFIXES[kind] + b"\n" + jcs({k: v for k, v in document.items() if k != "sig"})
+    return PREFIXES[kind] + b"\n" + sha256(jcs({k: v for k, v in document.items() if k != "sig"}))
 
 
 def sign(kind, document, seed):
@@ -157,10 +157,11 @@ def main():
     when = "2026-11-21T10:04:05.678Z"
 
     account_key = fixed("account key")
-    names = ["identity", "label", "book", "shares", "requests", "state", "inner", "sign"]
+    names = ["identity", "label", "book", "shares", "requests", "state", "inner", "sign", "author"]
     derived = {name: hkdf(account_key, f"relicario/v1/{name}") for name in names}
     account_identity = identity_of(derived["identity"])
     signing_key = public_key(derived["sign"])
+    author_key = public_key(derived["author"])
 
     image_root = fixed("image root")
     image_seed = hkdf(image_root, "relicario/v1/image-identity")
@@ -192,10 +193,14 @@ def main():
     content = age_seal([recipient_of(content_identity)], text + b"\n" * (256 - len(text)))
     ticket = sign("ticket", {
         "v": 1, "kind": "owner", "secret_id": secret_id, "version": 1, "rev": 1, "owner": user_id, "title": "Árbol \U0001F333", "tags": ["paper"],
-        "name": "secret.txt", "mime": "text/plain", "content_kind": "text", "size": len(text), "content_sha256": b64u(sha256(content)),
+        "openers": [image_id], "name": "secret.txt", "mime": "text/plain", "content_kind": "text", "size": len(text), "content_sha256": b64u(sha256(content)),
         "content_identity": content_identity, "created_at": when,
-    }, derived["sign"])
+    }, derived["author"])
     sealed_ticket = age_seal([image_recipient, other_recipient], padded(ticket))
+    ticket_signature = sign("author-ticket", {
+        "v": 1, "user_id": user_id, "secret_id": secret_id, "version": 1, "rev": 1, "share_id": None, "contacts": [],
+        "ticket_sha256": b64u(sha256(sealed_ticket)), "content_sha256": b64u(sha256(content)),
+    }, derived["author"])
 
     label = {
         "v": 1, "title": "Árbol \U0001F333", "tags": ["paper"], "content_kind": "text", "name": "secret.txt", "size": len(text), "openers": [image_id],
@@ -204,8 +209,14 @@ def main():
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
     owner_header = {"user_id": user_id, "key_epoch": 1}
+    person = {
+        "v": 1, "user_id": "019a9e2c-7c1e-7abc-8def-0000000000bb", "recipient": recipient_of(identity_of(fixed("person"))),
+        "signing_key": b64u(public_key(fixed("person sign"))), "author_key": b64u(public_key(fixed("person author"))), "key_epoch": 3,
+    }
+    trust = {"compared": True, "blocked": False, "pinned_at": when}
     book_inner = {
-        "v": 1, "openers": [{"id": image_id, "recipient": image_recipient}], "sketches": [{"image_id": image_id, "sketch": b64u(sketch)}],
+        "v": 1, "inner_rev": 4, "people": [{"user_id": person["user_id"], "name": "ben", "statement_sha256": b64u(sha256(jcs(person))), **trust}],
+        "old_author_keys": [{"key_epoch": 1, "author_key": b64u(public_key(fixed("old author")))}], "openers": [{"id": image_id, "recipient": image_recipient}], "sketches": [{"image_id": image_id, "sketch": b64u(sketch)}],
         "old_identity_seeds": [{"key_epoch": 1, "seed": b64u(fixed("old identity"))}],
     }
     book_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **owner_header, "of": "book"}, book_inner, fixed("book inner iv", 12))
@@ -214,7 +225,7 @@ def main():
     book = {
         "v": 1, "openers": [{"id": image_id, "kind": "image", "name": "The market", "recipient": image_recipient, "created_at": when}],
         "images": [{"id": image_id, "status": "opener", "helper_sha256": b64u(sha256(helpers[0]["bytes"])), "added_at": when}],
-        "import_key": None, "people": [], "old_signing_keys": [], "inner": book_inner_jwe,
+        "import_key": None, "people": [{"name": "ben", **{k: v for k, v in person.items() if k != "v"}, **trust}], "inner": book_inner_jwe,
     }
     book_jwe = jwe(derived["book"], {"typ": "relicario-book", "user_id": user_id, "key_epoch": 1}, book, fixed("book iv", 12))
     share_id = b64u(fixed("share", 16))
@@ -246,16 +257,19 @@ def main():
     previous = b64u(sha256(state_jwe.encode()))
     next_jwe = jwe(derived["state"], {"typ": "relicario-state", "user_id": user_id, "key_epoch": 1, "previous": previous}, next_state, fixed("next iv", 12))
     statement = sign("key", {
-        "v": 1, "user_id": user_id, "recipient": recipient_of(account_identity), "signing_key": b64u(signing_key), "key_epoch": 1, "previous_sig": None,
-    }, derived["sign"])
+        "v": 1, "user_id": user_id, "recipient": recipient_of(account_identity), "signing_key": b64u(signing_key), "author_key": b64u(author_key), "key_epoch": 1, "previous_sig": None,
+    }, derived["author"])
     rotated_key = fixed("rotated account key")
-    rotated_sign = hkdf(rotated_key, "relicario/v1/sign")
+    rotated_author = hkdf(rotated_key, "relicario/v1/author")
     rotated = {
-        "v": 1, "user_id": user_id, "recipient": recipient_of(identity_of(hkdf(rotated_key, "relicario/v1/identity"))), "signing_key": b64u(public_key(rotated_sign)), "key_epoch": 2,
+        "v": 1, "user_id": user_id, "recipient": recipient_of(identity_of(hkdf(rotated_key, "relicario/v1/identity"))), "signing_key": b64u(public_key(hkdf(rotated_key, "relicario/v1/sign"))),
+        "author_key": b64u(public_key(rotated_author)), "key_epoch": 2,
     }
-    rotated["previous_sig"] = sign("key", rotated, derived["sign"])["sig"]
-    rotated = sign("key", rotated, rotated_sign)
+    rotated["previous_sig"] = sign("key", rotated, derived["author"])["sig"]
+    rotated = sign("key", rotated, rotated_author)
     change = sign("put", {"v": 1, "user_id": user_id, "key_epoch": 1, "state_rev": 2, "state": next_jwe}, derived["sign"])
+    unsigned = {"v": 1, "user_id": user_id, "key_epoch": 1, "state_rev": 2, "state": next_jwe, "trash_confirm": [secret_id]}
+    authored = sign("put", {**unsigned, "author_sig": sign("author-put", unsigned, derived["author"])["sig"]}, derived["sign"])
 
     print(json.dumps({
         "about": "Made by make_vectors.py. Bytes are base64url unless a name says otherwise. docs/formats.md explains.",
@@ -264,6 +278,7 @@ def main():
         "account": {
             "user_id": user_id, "account_key": b64u(account_key), "derived": {name: b64u(value) for name, value in derived.items()},
             "identity": account_identity, "recipient": statement["recipient"], "signing_key": b64u(signing_key),
+            "author_key": b64u(author_key),
         },
         "image": {
             "id": image_id, "root": b64u(image_root), "seed": b64u(image_seed), "slot_auth": b64u(slot_auth), "identity": image_identity, "recipient": image_recipient,
@@ -285,8 +300,9 @@ def main():
         "state": {"first": {"document": state, "jwe": state_jwe}, "second": {"document": next_state, "jwe": next_jwe, "previous": previous}},
         "content": {"identity": content_identity, "sealed": b64u(content), "sha256": b64u(sha256(content)), "text_utf8": text.decode(), "size": len(text)},
         "ticket": {"document": ticket, "sealed": b64u(sealed_ticket)},
+        "ticket_signature": {"document": ticket_signature, "signed_bytes": b64u(signed_bytes("author-ticket", ticket_signature))},
         "key_statement": {"document": statement, "signed_bytes": b64u(signed_bytes("key", statement)), "rotated": rotated},
-        "keyring_change": {"document": change, "signed_bytes": b64u(signed_bytes("put", change))},
+        "keyring_change": {"document": change, "signed_bytes": b64u(signed_bytes("put", change)), "authored": authored, "author_signed_bytes": b64u(signed_bytes("author-put", unsigned))},
     }, indent=1, ensure_ascii=False))
 
 

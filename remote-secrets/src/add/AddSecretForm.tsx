@@ -10,18 +10,18 @@ import { useSave } from "../form/useSave.ts";
 import { ContentSection } from "../form/ContentSection.tsx";
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
-import { OpenerPrompt } from "../form/OpenerPrompt.tsx";
+import { SaveOpenerPrompt } from "../form/SaveOpenerPrompt.tsx";
 import { useProblemText } from "../form/useProblemText.ts";
 import { SaveProgress } from "../form/SaveProgress.tsx";
 import { allImages, newImage, toProtectRequest, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
+import { HandoverSection } from "./HandoverSection.tsx";
 
 interface AddSecretFormProps {
   readonly vault: Vault;
-  /** The account is empty: saving creates its keys. */
+  /** Whether the account is empty, so that saving creates its keys. */
   readonly isFirstSecret: boolean;
   readonly images: readonly RecoveryImage[];
-  /** Tags in use, offered for completion. */
   readonly suggestions: readonly string[];
 }
 
@@ -29,11 +29,13 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
   const [redirect, setRedirect] = useState<{ readonly path: string } | null>(null);
+  const [receiving, setReceiving] = useState(false);
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
     defaultValues: {
       kind: "text",
       text: "",
+      record: [],
       file: null,
       keepsContent: false,
       title: "",
@@ -46,30 +48,24 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
     },
   });
   const { handleSubmit, formState } = form;
-  const { saveState, save, cancel } = useSave();
-  const running = saveState.status === "running";
-  const failure = saveState.status === "failed" ? saveState.error : null;
-  const pictureFailed = failure?.code.startsWith("picture_") === true;
-  const needsOpener = failure?.code === "show_opener_first";
+  const { operation, savesInBackground, save } = useSave(vault);
+  const { running, progress, error: failure, asksOpener, cancel } = operation;
+  const pictureFailed = !asksOpener && failure?.code.startsWith("picture_") === true;
   const { errors } = formState;
 
-  const notifySaved = () => {
-    notify({ tone: "success", text: t("save.done_status") });
-  };
   const submit = handleSubmit((draft) => {
     const request = toProtectRequest(draft);
-    return save({
+    save({
       content: request.content,
       run: (options) => vault.protect(request, options),
       onSaved: ({ secretId }) => {
-        form.reset(); // drops the plaintext now, not when the page unmounts
-        notifySaved();
+        form.reset(); // drops the plaintext now, earlier than on unmount
+        notify({ tone: "success", text: t("save.done_status") });
         setRedirect({
           path:
             draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets",
         });
       },
-      onSavedAfterUnmount: notifySaved,
     });
   });
 
@@ -77,7 +73,7 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <UnsavedGuard
-          dirty={formState.isDirty && !(running && saveState.large)}
+          dirty={formState.isDirty && !(running && savesInBackground)}
           saving={running}
           redirect={redirect}
           onLeave={navigate}
@@ -85,8 +81,18 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
         <Stack $gap={5}>
           <Card>
             <Stack $gap={5}>
-              <ContentSection disabled={running} />
-              <NamingSection suggestions={suggestions} disabled={running} />
+              <HandoverSection
+                offered={!formState.isDirty}
+                disabled={running}
+                onWait={setReceiving}
+                onReceive={({ name, text }) => {
+                  form.setValue("kind", "text", { shouldDirty: true });
+                  form.setValue("text", text, { shouldDirty: true });
+                  form.setValue("title", name, { shouldDirty: true });
+                }}
+              />
+              <ContentSection disabled={running || receiving} />
+              <NamingSection suggestions={suggestions} disabled={running || receiving} />
             </Stack>
           </Card>
           <ImageSection
@@ -97,9 +103,9 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
             disabled={running}
           />
           {isFirstSecret && <EmptyAccountConfirmation disabled={running} />}
-          <SaveProgress saveState={saveState} />
-          {needsOpener && <OpenerPrompt vault={vault} onUnlocked={() => void submit()} />}
-          {!pictureFailed && !needsOpener && <ErrorNotice error={failure} />}
+          {running && !asksOpener && <SaveProgress progress={progress} inBackground={savesInBackground} />}
+          {asksOpener && <SaveOpenerPrompt vault={vault} operation={operation} onSubmit={() => void submit()} />}
+          {!pictureFailed && !asksOpener && <ErrorNotice error={failure} />}
           {formState.submitCount > 0 && Object.keys(errors).length > 0 && (
             <FieldError>{t("save.incomplete_error")}</FieldError>
           )}
@@ -107,7 +113,7 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
             <Button type="submit" size="large" pending={running} data-tour="add-secret-save">
               {t("save.action")}
             </Button>
-            {running && (
+            {running && !asksOpener && (
               <Button tone="quiet" size="large" onClick={cancel}>
                 {t("save.cancel_action")}
               </Button>
@@ -120,8 +126,8 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
 }
 
 /**
- * The service says that the account is empty. Only the person can know that it is not, so this must
- * be confirmed before new keys are made.
+ * Asks for confirmation before new keys are created, because the service says that the account is
+ * empty. Only the person can know that this is wrong.
  */
 function EmptyAccountConfirmation({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-add-secret");

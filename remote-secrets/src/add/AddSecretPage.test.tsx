@@ -20,7 +20,7 @@ async function renderPage(vault: FakeVault = createFakeVault(), settings: Parame
     <main>
       <AddSecretPage />
     </main>,
-    { vault, path: "/add-secret", route: "/add-secret", ...settings },
+    { vault, path: "/add-secret", routePattern: "/add-secret", ...settings },
   );
   return { vault, ...app };
 }
@@ -29,18 +29,18 @@ const populatedVault: FakeVaultSettings = {
   secrets: [{ title: "Keys", content: "x", tags: ["home"] }],
 };
 
-async function fillForm({ withPicture = true, promise = true } = {}) {
+async function fillForm({ withPicture = true, confirmEmpty = true } = {}) {
   await userEvent.click(await screen.findByRole("textbox", { name: "Your secret" }));
   await userEvent.paste("abandon ability");
   await userEvent.click(screen.getByRole("textbox", { name: "Title" }));
   await userEvent.paste("Wallet");
   await userEvent.type(screen.getByLabelText("Tags"), "family,");
   if (withPicture) await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("market"));
-  if (promise) await userEvent.click(screen.getByRole("checkbox"));
+  if (confirmEmpty) await userEvent.click(screen.getByRole("checkbox"));
 }
 const save = () => userEvent.click(screen.getByRole("button", { name: "Protect" }));
 
-/** A vault that goes on protecting until it is told to stop. */
+/** A vault whose `protect` stays pending until it is aborted. */
 function createPendingVault(settings?: FakeVaultSettings) {
   const fakeVault = createFakeVault(settings);
   const protectCalls: { request: NewSecretInput; options: CallOptions | undefined }[] = [];
@@ -60,7 +60,7 @@ function createPendingVault(settings?: FakeVaultSettings) {
 
 const garden = { id: "01890a5d-ac96-7000-8000-00000000000a", name: "Garden", createdAt: "2026-11-01T09:00:00.000Z" };
 
-/** The field, when the picture that is chosen turns out to be an image in use. */
+/** A picture field that recognises the picture as an image in use. */
 function KnownImageField({ onChange, onRecognise }: PictureFieldProps) {
   const handleShow = () => {
     onChange(createOpenerHandle(createPictureFile("garden")));
@@ -74,31 +74,31 @@ function KnownImageField({ onChange, onRecognise }: PictureFieldProps) {
 }
 
 describe("AddSecretPage", () => {
-  it("asks for no name of a picture that is in use already, whatever was typed before", async () => {
-    const { record, location } = await renderPage({
+  it("hides the name field for a picture in use, and ignores a name typed earlier", async () => {
+    const { record, getLocation } = await renderPage({
       ...createFakeVault(populatedVault),
       PictureField: KnownImageField,
     });
-    await fillForm({ withPicture: false, promise: false });
-    await userEvent.click(screen.getByRole("radio", { name: /A new image/ }));
-    await userEvent.clear(screen.getByLabelText("Name of the image"));
+    await fillForm({ withPicture: false, confirmEmpty: false });
+    await userEvent.click(screen.getByRole("radio", { name: /A new picture/ }));
+    await userEvent.clear(screen.getByLabelText("Name of the picture"));
     await userEvent.click(screen.getByRole("button", { name: "Show the garden" }));
-    expect(screen.queryByLabelText("Name of the image")).not.toBeInTheDocument();
+    expect(screen.queryByLabelText("Name of the picture")).not.toBeInTheDocument();
     await expectAccessible();
     await save();
     await waitFor(() => {
-      expect(location()).not.toBe("/add-secret");
+      expect(getLocation()).not.toBe("/add-secret");
     });
     expect(record.notices).toEqual([{ tone: "success", text: "Your secret is protected." }]);
   });
 
-  it("protects the first secret behind a new picture, and goes on to what to keep", async () => {
-    const { vault, location, record } = await renderPage();
+  it("protects the first secret with a new picture, then opens the page on what to keep", async () => {
+    const { vault, getLocation, record } = await renderPage();
     await fillForm();
     await expectAccessible();
     await save();
     await waitFor(() => {
-      expect(location()).toMatch(/^\/congrats\?secret=[0-9a-f-]{36}$/);
+      expect(getLocation()).toMatch(/^\/congrats\?secret=[0-9a-f-]{36}$/);
     });
     expect(record.notices).toEqual([{ tone: "success", text: "Your secret is protected." }]);
     expect(record.confirms).toEqual([]);
@@ -106,30 +106,30 @@ describe("AddSecretPage", () => {
     expect(row?.label).toMatchObject({ title: "Wallet", tags: ["family"], name: "secret.txt", contentKind: "text" });
   });
 
-  it("asks for the promise that nothing was protected before", async () => {
+  it("requires confirmation that the account never had a secret", async () => {
     const { vault } = await renderPage();
-    await fillForm({ promise: false });
+    await fillForm({ confirmEmpty: false });
     await save();
-    expect(await screen.findByText("Only you can know this. Tick it if it is true.")).toBeVisible();
+    expect(await screen.findByText("Only you know this. Tick the box if it is true.")).toBeVisible();
     expect(vault.calls).not.toContain("protect");
     expect(
-      screen.getByRole("checkbox", { name: "I have not protected anything in this account before." }),
+      screen.getByRole("checkbox", { name: "I have never protected anything in this account." }),
     ).not.toBeChecked();
   });
 
-  it("says beside each field what is missing, and sends nothing", async () => {
+  it("shows an error at each incomplete field, and sends nothing", async () => {
     const { vault } = await renderPage();
     await screen.findByRole("textbox", { name: "Your secret" });
     await save();
     expect(await screen.findByText("Type what you want to protect.")).toBeVisible();
     expect(screen.getByText("Give it a title.")).toBeVisible();
-    expect(screen.getByText(/Choose a picture that is good enough/)).toBeVisible();
+    expect(screen.getByText(/Choose a picture that can be used/)).toBeVisible();
     expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveFocus();
     expect(vault.calls).not.toContain("protect");
     await expectAccessible();
   });
 
-  it("no longer asks for a title once the chosen file has given one", async () => {
+  it("clears the title error when a file suggests the title", async () => {
     await renderPage(createFakeVault(populatedVault));
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
     await save();
@@ -142,30 +142,31 @@ describe("AddSecretPage", () => {
     expect(screen.getByRole("textbox", { name: "Title" })).toBeValid();
   });
 
-  it("uses an image again, and goes back to the list", async () => {
-    const { vault, location } = await renderPage(createFakeVault(populatedVault));
-    await fillForm({ withPicture: false, promise: false });
-    expect(screen.getByRole("radio", { name: "Your image “Garden”" })).toBeChecked();
+  it("protects with an image in use, then returns to the list", async () => {
+    const { vault, getLocation } = await renderPage(createFakeVault(populatedVault));
+    await fillForm({ withPicture: false, confirmEmpty: false });
+    expect(screen.getByRole("radio", { name: "Your picture “Garden”" })).toBeChecked();
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(await vault.listImages()).toHaveLength(1);
   });
 
-  it("takes a new image beside those in use", async () => {
+  it("adds a new image to the images in use", async () => {
     const { vault } = await renderPage(createFakeVault(populatedVault));
-    await vault.openers.recognise(createOpenerHandle(createPictureFile("garden"))); // one was shown on this page before
-    await screen.findByRole("radio", { name: "A new image" });
-    await userEvent.click(screen.getByRole("radio", { name: "A new image" }));
-    await fillForm({ promise: false });
+    // an opener was presented since the page loaded
+    await vault.openers.recognise(createOpenerHandle(createPictureFile("garden")));
+    await screen.findByRole("radio", { name: "A new picture" });
+    await userEvent.click(screen.getByRole("radio", { name: "A new picture" }));
+    await fillForm({ confirmEmpty: false });
     await save();
     await waitFor(async () => {
-      expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Garden", "Image 2"]);
+      expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Garden", "Picture 2"]);
     });
   });
 
-  it("unlocks first on a locked device", async () => {
+  it("asks to unlock on a locked device", async () => {
     await renderPage(createFakeVault({ ...populatedVault, unlocked: false }));
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
       "href",
@@ -178,7 +179,7 @@ describe("AddSecretPage", () => {
   it("sends a text as the file secret.txt, in one request", async () => {
     const { vault, protectCalls } = createPendingVault(populatedVault);
     await renderPage(vault);
-    await fillForm({ withPicture: false, promise: false });
+    await fillForm({ withPicture: false, confirmEmpty: false });
     await save();
     await waitFor(() => {
       expect(protectCalls).toHaveLength(1);
@@ -200,8 +201,8 @@ describe("AddSecretPage", () => {
   it.each([
     ["a small file", 1_000, false],
     ["the largest small file", maxSmallContentBytes, false],
-    ["a file that goes in parts", maxSmallContentBytes + 1, true],
-  ])("sends %s as it is, and not as a text", async (_, size, large) => {
+    ["a file that is sent in parts", maxSmallContentBytes + 1, true],
+  ])("sends %s unchanged, as a file instead of a text", async (_, size, inBackground) => {
     const { vault, protectCalls } = createPendingVault(populatedVault);
     await renderPage(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
@@ -219,7 +220,7 @@ describe("AddSecretPage", () => {
       title: "scan",
     });
     expect(protectCalls[0]?.request.content).toBe(file);
-    expect(screen.queryByText(/You can go to another page/) !== null).toBe(large);
+    expect(screen.queryByText(/You can go to another page/) !== null).toBe(inBackground);
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     await waitFor(() => {
       expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
@@ -227,9 +228,9 @@ describe("AddSecretPage", () => {
     expect(protectCalls[0]?.options?.signal?.aborted).toBe(true);
   });
 
-  it("lets a large file go on when the page is left, without asking", async () => {
+  it("continues to upload a large file when the page is left, without a question", async () => {
     const { vault, protectCalls } = createPendingVault(populatedVault);
-    const { goTo, location, record } = await renderPage(vault);
+    const { goTo, getLocation, record } = await renderPage(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
     await userEvent.upload(
       screen.getByLabelText("File to protect"),
@@ -238,21 +239,21 @@ describe("AddSecretPage", () => {
     await save();
     await screen.findByText(/You can go to another page/);
     await goTo("/home");
-    expect(location()).toBe("/home");
+    expect(getLocation()).toBe("/home");
     expect(record.confirms).toEqual([]);
     expect(protectCalls[0]?.options?.signal?.aborted).toBe(false);
   });
 
-  it("protects a seed phrase as one", async () => {
-    const { vault, location } = await renderPage(createFakeVault(populatedVault));
+  it("protects a seed phrase with its kind", async () => {
+    const { vault, getLocation } = await renderPage(createFakeVault(populatedVault));
     await userEvent.click(await screen.findByRole("radio", { name: "Seed phrase" }));
     await userEvent.click(screen.getByRole("textbox", { name: "Your seed phrase" }));
     await userEvent.paste(`${"abandon ".repeat(11)}about`);
-    expect(await screen.findByText("12 words in English, and they fit together.")).toBeVisible();
+    expect(await screen.findByText("12 words in English: the phrase is valid.")).toBeVisible();
     await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "Wallet");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect((await vault.list()).find(({ label }) => label?.title === "Wallet")?.label).toMatchObject({
       contentKind: "seed",
@@ -260,7 +261,28 @@ describe("AddSecretPage", () => {
     });
   });
 
-  it("loses nothing when the kind is changed and changed back", async () => {
+  it("protects a record, once it has a value and none of its fields is wrong", async () => {
+    const { vault, getLocation } = await renderPage(createFakeVault(populatedVault));
+    await userEvent.click(await screen.findByRole("radio", { name: "Record" }));
+    await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "Mail");
+    await save();
+    expect(await screen.findByText("Give at least one field a value.")).toBeVisible();
+    await userEvent.type(within(screen.getByRole("group", { name: "Field 1" })).getByLabelText("Value"), "ana");
+    await userEvent.clear(within(screen.getByRole("group", { name: "Field 1" })).getByLabelText("Name"));
+    expect(await screen.findByText("Give this field a name.")).toBeVisible();
+    await expectAccessible();
+    await userEvent.type(within(screen.getByRole("group", { name: "Field 1" })).getByLabelText("Name"), "User");
+    await save();
+    await waitFor(() => {
+      expect(getLocation()).toBe("/secrets");
+    });
+    expect((await vault.list()).find(({ label }) => label?.title === "Mail")?.label).toMatchObject({
+      contentKind: "record",
+      name: "record.json",
+    });
+  });
+
+  it("keeps the input when the kind is changed and changed back", async () => {
     await renderPage(createFakeVault(populatedVault));
     await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "words");
     await userEvent.click(screen.getByRole("radio", { name: "File" }));
@@ -269,13 +291,13 @@ describe("AddSecretPage", () => {
     expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("words");
   });
 
-  it("shows progress by phase, and cancels with everything kept", async () => {
+  it("shows the progress of each phase, and keeps the input after a cancel", async () => {
     const { vault, protectCalls } = createPendingVault();
     await renderPage(vault);
     await fillForm();
     await save();
     act(() => protectCalls[0]?.options?.onProgress?.({ phase: "sealing", done: 1, total: 2 }));
-    expect(screen.getByRole("progressbar", { name: "Sealing" })).toHaveAttribute("aria-valuenow", "50");
+    expect(screen.getByRole("progressbar", { name: "Encrypting" })).toHaveAttribute("aria-valuenow", "50");
     expect(screen.getByRole("textbox", { name: "Title" })).toBeDisabled();
     await expectAccessible();
 
@@ -288,11 +310,11 @@ describe("AddSecretPage", () => {
   });
 
   it.each([
-    ["service_unavailable", "The service does not answer right now"],
-    ["token_expired", "Your session has ended"],
+    ["service_unavailable", "The service is not responding"],
+    ["token_expired", "Your sign-in has ended"],
     ["quota_exceeded", "Your storage is full"],
     ["state_conflict", "Another device is changing your account"],
-  ] as const)("keeps what was typed when saving fails (%s)", async (code, text) => {
+  ] as const)("keeps the input when saving fails (%s)", async (code, text) => {
     const vault = createFakeVault();
     vault.failWith("protect", code);
     await renderPage(vault);
@@ -308,18 +330,18 @@ describe("AddSecretPage", () => {
     });
   });
 
-  it("asks for a picture in use before it adds another on a device that shows titles without one, and keeps what was typed", async () => {
+  it("asks for a picture in use before adding another, and keeps the input", async () => {
     const vault = createFakeVault(populatedVault);
     vault.failWith("protect", "show_opener_first");
     await renderPage(vault);
-    await userEvent.click(await screen.findByRole("radio", { name: /^A new image/ }));
-    await fillForm({ promise: false });
+    await userEvent.click(await screen.findByRole("radio", { name: /^A new picture/ }));
+    await fillForm({ confirmEmpty: false });
     await save();
-    const openerPrompt = await screen.findByRole("region", { name: "First show a picture that you use already" });
+    const openerPrompt = await screen.findByRole("region", { name: "First show one way to open" });
     await expectAccessible();
-    const showButton = within(openerPrompt).getByRole("button", { name: "Show it and save" });
+    const showButton = within(openerPrompt).getByRole("button", { name: "Use it and save" });
     await userEvent.click(showButton);
-    expect(within(openerPrompt).getByText("Choose the picture first.")).toBeInTheDocument();
+    expect(within(openerPrompt).getByText("Choose a picture, a recovery code or a passkey first.")).toBeInTheDocument();
     expect(vault.calls).not.toContain("unlock");
     await userEvent.upload(within(openerPrompt).getByLabelText("Choose a picture"), createPictureFile("forest"));
     await userEvent.click(showButton);
@@ -333,7 +355,7 @@ describe("AddSecretPage", () => {
     expect(vault.calls).toContain("unlock");
   });
 
-  it("says at the picture what is wrong with the picture", async () => {
+  it("shows a picture error at the picture field", async () => {
     const vault = createFakeVault();
     vault.failWith("protect", "picture_too_plain");
     await renderPage(vault);
@@ -344,53 +366,53 @@ describe("AddSecretPage", () => {
     expect(screen.getByRole("group", { name: "Picture" })).toContainElement(alerts[0] ?? null);
   });
 
-  it("asks before what was typed is lost", async () => {
-    const { record, goTo, location } = await renderPage(createFakeVault(), { confirmAnswer: false });
+  it("asks before input is lost", async () => {
+    const { record, goTo, getLocation } = await renderPage(createFakeVault(), { confirmAnswer: false });
     await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
     await goTo("/home");
     await waitFor(() => {
       expect(record.confirms).toHaveLength(1);
     });
-    expect(location()).toBe("/add-secret");
+    expect(getLocation()).toBe("/add-secret");
     expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("Wallet");
   });
 
-  it("says that it is still being sealed, and makes staying the main answer", async () => {
+  it('warns on leaving while sealing, with "Stay" as the main answer', async () => {
     const { vault } = createPendingVault();
-    const { record, goTo, location } = await renderPage(vault, { confirmAnswer: false });
+    const { record, goTo, getLocation } = await renderPage(vault, { confirmAnswer: false });
     await fillForm();
     await save();
     await goTo("/home");
     await waitFor(() => {
       expect(record.confirms).toEqual([
         expect.objectContaining({
-          title: "It is still being sealed",
+          title: "It is still being encrypted",
           confirmLabel: "Leave",
           cancelLabel: "Stay",
           danger: true,
         }),
       ]);
     });
-    expect(location()).toBe("/add-secret");
+    expect(getLocation()).toBe("/add-secret");
   });
 
-  it("leaves when the person says so, and without asking when nothing was typed", async () => {
+  it("leaves after a confirmation, or without a question if nothing was typed", async () => {
     const editedPage = await renderPage();
     await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
     await editedPage.goTo("/home");
     await waitFor(() => {
-      expect(editedPage.location()).toBe("/home");
+      expect(editedPage.getLocation()).toBe("/home");
     });
     editedPage.unmount();
 
     const untouchedPage = await renderPage();
     await screen.findByRole("textbox", { name: "Title" });
     await untouchedPage.goTo("/home");
-    expect(untouchedPage.location()).toBe("/home");
+    expect(untouchedPage.getLocation()).toBe("/home");
     expect(untouchedPage.record.confirms).toEqual([]);
   });
 
-  it("warns at closing the page while something is unsaved", async () => {
+  it("blocks closing the page while input is unsaved", async () => {
     await renderPage();
     const isCloseBlocked = () => {
       const event = new Event("beforeunload", { cancelable: true });
@@ -403,7 +425,7 @@ describe("AddSecretPage", () => {
     expect(isCloseBlocked()).toBe(true);
   });
 
-  it("ends what is under way when the page is left", async () => {
+  it("cancels the save on unmount", async () => {
     const { vault, protectCalls } = createPendingVault();
     const { unmount } = await renderPage(vault);
     await fillForm();
@@ -412,7 +434,7 @@ describe("AddSecretPage", () => {
     expect(protectCalls[0]?.options?.signal?.aborted).toBe(true);
   });
 
-  it("drops what was typed when the portal locks", async () => {
+  it("drops the input on lock", async () => {
     const vault = createFakeVault(populatedVault);
     const { record } = await renderPage(vault);
     await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "abandon");
@@ -424,7 +446,7 @@ describe("AddSecretPage", () => {
     expect(screen.queryByDisplayValue("abandon")).not.toBeInTheDocument();
   });
 
-  it("lets no browser correct, keep or look up what is typed", async () => {
+  it("disables spell check and autocomplete", async () => {
     await renderPage();
     const text = await screen.findByRole("textbox", { name: "Your secret" });
     expect(text).toHaveAttribute("spellcheck", "false");
@@ -432,14 +454,14 @@ describe("AddSecretPage", () => {
     expect(screen.getByRole("textbox", { name: "Title" })).toHaveAttribute("spellcheck", "false");
   });
 
-  it("is whole in Spanish and in the dark", async () => {
+  it("renders in Spanish and in the dark theme", async () => {
     await renderPage(createFakeVault(), { language: "es", theme: "dark" });
     expect(await screen.findByRole("textbox", { name: "Tu secreto" })).toBeVisible();
-    expect(screen.getByText(/Aquí todavía no hay nada guardado/)).toBeVisible();
+    expect(screen.getByText(/Esta cuenta todavía no tiene secretos/)).toBeVisible();
     await expectAccessible();
   });
 
-  it("says that the vault did not load", async () => {
+  it("shows that the vault did not load", async () => {
     await renderApp(<AddSecretPage />, { vault: Promise.reject(new PortalError("vault_unavailable")) });
     expect(await screen.findByRole("alert")).toHaveTextContent("did not load");
   });

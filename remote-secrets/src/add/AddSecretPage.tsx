@@ -10,15 +10,14 @@ import { imagesQuery, refreshQuery, rowsQuery, getVault } from "../data/secrets.
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 
-/** What the form starts with. */
 interface Snapshot {
   readonly isFirstSecret: boolean;
   readonly images: readonly RecoveryImage[];
 }
 
 /**
- * Route `/add-secret`; with `?guided` a first secret goes step by step instead. A locked vault is
- * unlocked before the form is shown, because unlocking leaves the page and would lose input.
+ * Route `/add-secret`. `?guided` redirects a first secret to the guided flow. A locked vault is
+ * unlocked before the form is shown, because unlocking leaves the page and would lose the input.
  */
 export default function AddSecretPage() {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
@@ -32,7 +31,7 @@ export default function AddSecretPage() {
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
   useClearOnLock();
 
-  // Taken once: saving the first secret changes status and images while the form is still mounted.
+  // Set once, because saving the first secret changes status and images while the form is mounted.
   const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
   if (snapshot === null && state.status === "empty") setSnapshot({ isFirstSecret: true, images: [] });
   if (snapshot === null && state.status === "unlocked" && images.data !== undefined)

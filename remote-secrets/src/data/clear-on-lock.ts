@@ -4,15 +4,15 @@ import { useEffect } from "react";
 
 import { secretKeys } from "./keys.ts";
 
-/** Removes all plaintext of this remote from memory before the portal locks or signs out. */
+/** Removes this remote's plaintext from the query cache on lock and sign-out. */
 export function useClearOnLock(): void {
   const { onLock, user } = usePortal();
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   useEffect(
     () =>
       onLock(() => {
-        client.removeQueries({ queryKey: secretKeys.all(user.userId) });
+        queryClient.removeQueries({ queryKey: secretKeys.all(user.userId) });
       }),
-    [onLock, client, user.userId],
+    [onLock, queryClient, user.userId],
   );
 }

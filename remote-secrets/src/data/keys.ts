@@ -1,9 +1,6 @@
 import type { VaultState } from "@relicario/shared/contract";
 
-/**
- * Query keys, each with the account. Rows hold plaintext labels: this cache must never be
- * persisted.
- */
+/** Query keys per account. Rows have plaintext labels: never persist this cache. */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
   refresh: (userId: string) => ["secrets", userId, "refresh"] as const,

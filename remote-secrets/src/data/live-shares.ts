@@ -1,8 +1,8 @@
 import type { ShareSummary, Vault } from "@relicario/shared/contract";
 
 /**
- * Shares that can still be opened, by the account's own sealed document: the service is not asked.
- * Empty while locked.
+ * Returns the shares that can still be opened, from the account's sealed state. Makes no call to
+ * the service. Empty while locked.
  */
 export async function readLiveShares(vault: Vault): Promise<readonly ShareSummary[]> {
   return (await vault.shares.list()).filter(
@@ -11,8 +11,8 @@ export async function readLiveShares(vault: Vault): Promise<readonly ShareSummar
 }
 
 /**
- * How many shares an act on these secrets would end. An act that cannot be told so fails by itself:
- * 0 then, and the question before it says nothing of shares.
+ * Counts the live shares that an operation would end. Returns 0 if the list cannot be read, because
+ * the operation then fails with the same error.
  */
 export async function countLiveShares(vault: Vault, predicate: (share: ShareSummary) => boolean): Promise<number> {
   try {

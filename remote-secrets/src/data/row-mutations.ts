@@ -8,7 +8,9 @@ interface FavoriteChange {
   readonly favorite: boolean;
 }
 
-/** Optimistic: the cache changes first. On an error the failed row and those after it are reset. */
+/**
+ * Sets favourites, in the cache first. After an error, resets the failed row and the rows after it.
+ */
 export function useSetFavorite(vault: Vault) {
   const { user } = usePortal();
   const client = useQueryClient();
@@ -30,7 +32,7 @@ export function useSetFavorite(vault: Vault) {
   });
 }
 
-/** Trash and restore make one call for each secret, in sequence; purge makes one call for all. */
+/** Trash and restore call the vault once per secret, one after another. */
 export function useTrash(vault: Vault) {
   return useRowsMutation(async (secretIds) => {
     for (const secretId of secretIds) await vault.trash(secretId);
@@ -41,10 +43,6 @@ export function useRestore(vault: Vault) {
   return useRowsMutation(async (secretIds) => {
     for (const secretId of secretIds) await vault.restore(secretId);
   });
-}
-
-export function usePurge(vault: Vault) {
-  return useRowsMutation((secretIds) => vault.purge(secretIds));
 }
 
 function useRowsMutation(mutateRows: (secretIds: readonly string[]) => Promise<void>) {

@@ -3,22 +3,20 @@ import { queryOptions, skipToken, useQuery, useQueryClient } from "@tanstack/rea
 
 import { secretKeys } from "./keys.ts";
 
-/** What the list restores when somebody comes back to it. */
 export interface SavedListState {
-  /** Tags that the list is filtered by. */
   readonly categories: readonly string[];
-  /** Id of the row that was opened last: the list scrolls to it. */
+  /** Id of the row that was opened last, to which the list scrolls. */
   readonly selectedSecret: string | null;
 }
 
 const emptyState: SavedListState = Object.freeze({ categories: [], selectedSecret: null });
 
-/** Kept until lock, sign-out or the end of the page, however long the list is not visited. */
+/** The state stays until a lock, a sign-out or a reload. */
 const gcTime = Infinity;
 
 /**
- * Client state in the query cache: tags are plaintext, and the host clears that cache whenever the
- * vault locks, on any screen.
+ * State of the list. It is in the query cache because tags are plaintext, and the host clears that
+ * cache at every lock.
  */
 function savedListStateQuery(userId: string) {
   return queryOptions<SavedListState>({ queryKey: secretKeys.savedListState(userId), queryFn: skipToken, gcTime });
@@ -33,7 +31,7 @@ export function useUpdateSavedListState(): (change: Partial<SavedListState>) => 
   const client = useQueryClient();
   return (change) => {
     const { queryKey } = savedListStateQuery(userId);
-    client.setQueryDefaults(queryKey, { gcTime }); // when a row on the first screen writes, no observer has set it yet
+    client.setQueryDefaults(queryKey, { gcTime }); // a row may write before an observer has set the state
     client.setQueryData(queryKey, (previous = emptyState) => ({ ...previous, ...change }));
   };
 }

@@ -9,7 +9,7 @@ const label: SecretLabel = {
   contentKind: "text",
   name: "secret.txt",
   size: 1,
-  openers: [],
+  openerIds: [],
   copyCheckedAt: null,
   kits: [],
 };
@@ -22,13 +22,14 @@ const createRow = (tags: readonly string[]): SecretRow => ({
   createdAt: timestamp,
   updatedAt: timestamp,
   deletedAt: null,
+  trashConfirmedAt: null,
   droppedAt: null,
   label: { ...label, tags },
 });
 const lockedRow: SecretRow = { ...createRow([]), label: null };
 
-describe("tagsOf", () => {
-  it("gives the most used first, and those of equal use by name", () => {
+describe("collectTags", () => {
+  it("sorts by number of uses, then by name", () => {
     expect(collectTags([createRow(["home"]), createRow(["home", "old"]), lockedRow, createRow(["bank"])])).toEqual([
       "home",
       "bank",
@@ -37,17 +38,17 @@ describe("tagsOf", () => {
   });
 });
 
-describe("shareRows", () => {
+describe("reuseUnchangedRows", () => {
   const [homeRow, bankRow] = [createRow(["home"]), createRow(["bank"])];
   const cloneRow = (row: SecretRow): SecretRow => structuredClone(row);
 
-  it("gives the list of before when nothing changed", () => {
+  it("returns the previous array if nothing changed", () => {
     const previous = [homeRow, bankRow];
     expect(reuseUnchangedRows(previous, previous.map(cloneRow))).toBe(previous);
     expect(reuseUnchangedRows([lockedRow], [cloneRow(lockedRow)])).toEqual([lockedRow]);
   });
 
-  it("keeps the rows that are as they were", () => {
+  it("keeps unchanged row objects", () => {
     const starredRow = { ...bankRow, favorite: true };
     const merged = reuseUnchangedRows([homeRow, bankRow], [cloneRow(homeRow), starredRow]);
     expect(merged[0]).toBe(homeRow);
@@ -58,11 +59,11 @@ describe("shareRows", () => {
     ["another label", { ...homeRow, rev: 2, label: { ...label, title: "New" } }],
     ["a label, after unlocking", { ...lockedRow, secretId: homeRow.secretId, label }],
     [
-      "a kit that is outdated by now",
+      "a kit that has become outdated",
       { ...homeRow, label: { ...label, kits: [{ sha256: "", createdAt: timestamp, outdated: true }] } },
     ],
-    ["a place in the trash", { ...homeRow, deletedAt: timestamp }],
-  ])("takes a row that has %s", (_description, row) => {
+    ["been moved to the trash", { ...homeRow, deletedAt: timestamp }],
+  ])("replaces a row that has %s", (_description, row) => {
     const previous =
       row.label?.kits.length === 1
         ? { ...homeRow, label: { ...label, kits: [{ sha256: "", createdAt: timestamp, outdated: false }] } }
@@ -72,7 +73,7 @@ describe("shareRows", () => {
     expect(reuseUnchangedRows([previous], [row])[0]).toBe(row);
   });
 
-  it("follows what came, went and moved", () => {
+  it("includes added rows, and follows removals and moves", () => {
     expect(reuseUnchangedRows([homeRow, bankRow], [cloneRow(bankRow)])).toEqual([bankRow]);
     expect(reuseUnchangedRows([homeRow, bankRow], [cloneRow(bankRow), cloneRow(homeRow)])).toEqual([bankRow, homeRow]);
     expect(reuseUnchangedRows(undefined, [homeRow])).toEqual([homeRow]);

@@ -8,13 +8,13 @@ import { secretKeys } from "./keys.ts";
 import { readLiveShares } from "./live-shares.ts";
 
 /**
- * `gcTime` of queries with decrypted labels: they are dropped this long after the last screen that
- * uses them.
+ * `gcTime` of queries with decrypted labels. It starts when the last screen that uses a query
+ * closes.
  */
 const plaintextCacheMilliseconds = 60_000;
 
 /**
- * Reads the account's keyring. Afterwards the vault knows whether the account is empty, locked or
+ * Reads the account's keyring. The vault's state then changes from `unknown` to empty, locked or
  * unlocked.
  */
 export function refreshQuery(vault: Vault | null, userId: string) {
@@ -25,7 +25,7 @@ export function refreshQuery(vault: Vault | null, userId: string) {
   });
 }
 
-/** Rows decrypted so far, while `vault.list` is still running. */
+/** Rows decrypted so far while `vault.list` runs. */
 interface PartialRows {
   readonly rows: readonly SecretRow[];
   readonly opened: number;
@@ -33,9 +33,9 @@ interface PartialRows {
 }
 
 /**
- * All rows including the trash, newest first. The vault's status is part of the key, because locked
- * rows have no label. The first fetch publishes its rows under `partialRows` while more are to
- * come; a refetch does not, so the previous rows stay.
+ * All rows, including the trash, newest first. The key contains the vault's status, because locked
+ * rows have no label. The first fetch publishes rows under `partialRows` as they arrive. A refetch
+ * keeps the previous rows instead.
  */
 export function rowsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
@@ -45,19 +45,19 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
         ? skipToken
         : async ({ signal, client }): Promise<readonly SecretRow[]> => {
             if (status === "empty") return [];
-            const opened: SecretRow[] = [];
+            const openedRows: SecretRow[] = [];
             let rows: readonly SecretRow[] = [];
             const onRows = (
               batch: readonly SecretRow[],
               progress: { readonly opened: number; readonly total: number },
             ) => {
-              if (signal.aborted) return; // locked meanwhile: plaintext must not be put back into the cache
-              // all of them: the answer follows, and nothing is drawn twice
+              if (signal.aborted) return; // locked meanwhile: keep plaintext out of the cache
+              // the complete list follows at once, so it is not rendered twice
               if (progress.opened === progress.total) return;
-              opened.push(...batch);
-              // each time all are sorted and drawn anew: as seldom as keeps that work in proportion
-              // to their number
-              if (opened.length >= 2 * rows.length) rows = [...opened];
+              openedRows.push(...batch);
+              // each update sorts and renders all rows, so it is published only when their number
+              // has doubled
+              if (openedRows.length >= 2 * rows.length) rows = [...openedRows];
               client.setQueryData<PartialRows>(secretKeys.partialRows(userId, status), { rows, ...progress });
             };
             try {
@@ -83,9 +83,8 @@ function partialRowsQuery(userId: string, status: VaultState["status"]) {
 }
 
 /**
- * The rows after a refetch, with the objects of before where nothing changed, and their list itself
- * where nothing did. A row is as it was when what the service counts and what the account signed of
- * it is: comparing every member of 10,000 rows blocks the page.
+ * Keeps the row objects that a refetch did not change, and the whole array if no row changed. Does
+ * not compare all members of labels, because with 10,000 rows that would block the page.
  */
 export function reuseUnchangedRows(
   previous: readonly SecretRow[] | undefined,
@@ -103,7 +102,8 @@ export function reuseUnchangedRows(
 function isSameRow(left: SecretRow, right: SecretRow): boolean {
   const keys = Object.keys(left) as (keyof SecretRow)[];
   if (!keys.every((name) => name === "label" || left[name] === right[name])) return false;
-  // One revision has one label; only whether a kit is outdated also depends on the account's key.
+  // Labels with the same `rev` differ at most in `outdated` of kits, which also depends on the
+  // account key.
   if (left.label === null || right.label === null) return left.label === right.label;
   const { kits } = right.label;
   return (
@@ -112,7 +112,6 @@ function isSameRow(left: SecretRow, right: SecretRow): boolean {
   );
 }
 
-/** Names and ids of the recovery images in use. */
 export function imagesQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.images(userId, status),
@@ -126,13 +125,13 @@ export function liveSharesQuery(vault: Vault | null, userId: string, status: Vau
   return queryOptions({
     queryKey: secretKeys.liveShares(userId, status),
     queryFn: async () => (vault === null || status !== "unlocked" ? [] : readLiveShares(vault)),
-    staleTime: 0, // another area changes them
-    retry: false, // what waits for them goes on without
+    staleTime: 0, // another remote changes them
+    retry: false, // screens render without marks rather than wait
     gcTime: plaintextCacheMilliseconds,
   });
 }
 
-/** The versions of one secret, newest first. */
+/** Versions of a secret, newest first. */
 export function historyQuery(vault: Vault | null, userId: string, secretId: string) {
   return queryOptions({
     queryKey: secretKeys.history(userId, secretId),
@@ -142,10 +141,13 @@ export function historyQuery(vault: Vault | null, userId: string, secretId: stri
   });
 }
 
-/** Intervals of refetching while an upload runs, and while one waits, whose end comes nearer. */
+/**
+ * Refetch intervals in milliseconds: while an upload runs, and while uploads wait, whose expiry is
+ * shown.
+ */
 const uploadPollMilliseconds = { running: 1_000, waiting: 60_000 };
 
-/** Unpublished uploads of this device; polled while there are any. */
+/** Unpublished uploads of this device. Refetched as long as there are any. */
 export function uploadsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.uploads(userId, status),
@@ -161,32 +163,30 @@ export function uploadsQuery(vault: Vault | null, userId: string, status: VaultS
   });
 }
 
-/** Why the secrets could not be read, and what the screen needs to offer a retry. */
 export interface ReadFailure {
   readonly error: unknown;
   readonly vault: Vault | null;
   readonly retry: () => void;
 }
 
-/** State of the secrets for a screen, combined from the vault and its queries. */
 export type SecretsState =
   | { readonly status: "loading" }
   | { readonly status: "failed"; readonly failure: ReadFailure }
   | {
       readonly status: "ready";
       /**
-       * A refetch failed because of the connection or the service; `rows` are those of the last
+       * Failure of the connection or the service during a refetch. `rows` are then from the last
        * success.
        */
       readonly failure: ReadFailure | null;
       readonly vault: Vault;
       readonly vaultStatus: "empty" | "locked" | "unlocked";
       readonly rows: readonly SecretRow[];
-      /** Progress while `rows` are incomplete; null once they are complete. */
+      /** Progress of opening the rows; null once `rows` is complete. */
       readonly openingProgress: { readonly opened: number; readonly total: number } | null;
       /**
-       * Whether uploads, which stand above the rows, and the marks of shares in them are known too,
-       * so that neither moves a row.
+       * Whether uploads and share marks are loaded too, so that their arrival does not move the
+       * rows.
        */
       readonly layoutSettled: boolean;
     };
@@ -199,7 +199,7 @@ export function useSecrets(): SecretsState {
   const refresh = useQuery(refreshQuery(vault, user.userId));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
   const partialRows = useQuery(partialRowsQuery(user.userId, state.status));
-  // Prefetched with the rows, for the components of the screens that use them.
+  // Fetched together with the rows, for the components below.
   const uploads = useQuery(uploadsQuery(vault, user.userId, state.status));
   const shares = useQuery(liveSharesQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
@@ -237,8 +237,8 @@ export function useSecrets(): SecretsState {
 }
 
 /**
- * Whether a first answer is still to come, for what stands below it. A failure ends that for good:
- * nothing waits for further tries.
+ * Whether the first fetch is still running. False after its first failure, so that the screen does
+ * not wait for retries.
  */
 export function isFirstFetchPending({
   isFetched,
@@ -249,19 +249,19 @@ export function isFirstFetchPending({
 }
 
 /**
- * A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt
- * on the rows already read.
+ * Whether the connection or the service failed. The rows that were already read stay valid then,
+ * unlike after `older_state` or a failed decryption.
  */
 function isConnectionError(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
 }
 
-/** Null until the vault is loaded, and when loading failed. */
+/** Null while the vault is loading or has failed to load. */
 export function getVault(access: VaultAccess): Vault | null {
   return access.status === "ready" ? access.vault : null;
 }
 
-/** Tags in use, the most used first. */
+/** Tags in use, most used first. */
 export function collectTags(rows: readonly SecretRow[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) for (const tag of label?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -1,10 +1,9 @@
-import { usePortal, type SecretChange, type OpenerHandle, type Vault } from "@relicario/shared/contract";
+import { usePortal, type SecretChange, type Vault } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
+import { formatContentText, RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
-  ErrorNotice,
   media,
   s,
   SectionTitle,
@@ -12,46 +11,45 @@ import {
   space,
   SpacedRow,
   Stack,
+  Verbatim,
 } from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { OpenContentPanel, openText } from "./OpenContentPanel.tsx";
+import { openText } from "./open-text.ts";
 import type { EditingSecret } from "./secret-change.ts";
 
 interface ConflictNoticeProps {
   readonly vault: Vault;
-  /** The draft that could not be saved. */
+  /** The rejected draft. */
   readonly mine: {
     readonly title: string;
     readonly tags: readonly string[];
     readonly content: SecretChange["content"] | undefined;
+    /** Content as text, for reading. */
     readonly text: string;
   };
   /** The version that another device saved meanwhile. */
   readonly theirs: EditingSecret;
-  /** The version that this edit started from. */
+  /** The version that the edit started from. */
   readonly base: EditingSecret;
-  /** The picture that opened the content during this edit; null when none was shown. */
-  readonly editingKeepic: OpenerHandle | null;
   readonly disabled: boolean;
   readonly onSaveMine: () => void;
   readonly onKeepTheirs: () => void;
-  /** Null when the draft has no content of its own, so no new secret can be made of it. */
+  /** Null if the draft has no new content from which a secret could be created. */
   readonly onSaveAsNew: (() => void) | null;
 }
 
 /**
- * Another device saved first: shows both versions and lets the person choose. Until then nothing is
- * overwritten, and the form keeps the draft.
+ * Shows both versions after another device saved first, and lets the person choose. Before the
+ * choice nothing is overwritten, and the form keeps the draft.
  */
 export function ConflictNotice({
   vault,
   mine,
   theirs,
   base,
-  editingKeepic,
   disabled,
   onSaveMine,
   onKeepTheirs,
@@ -65,7 +63,8 @@ export function ConflictNotice({
   }, []);
   const { size } = getFormats(language);
   const contentDiffers = theirs.version !== base.version;
-  const formatTags = (tags: readonly string[]) => (tags.length === 0 ? t("conflict.no_tags_body") : tags.join(", "));
+  const formatTags = (tags: readonly string[]) =>
+    tags.length === 0 ? t("conflict.no_tags_body") : <Verbatim>{tags.join(", ")}</Verbatim>;
   return (
     <Card role="alert" aria-labelledby="conflict-title">
       <Stack $gap={4}>
@@ -78,7 +77,9 @@ export function ConflictNotice({
             <h3 id="conflict-mine">{t("conflict.mine_title")}</h3>
             <dl>
               <dt>{t("title.label")}</dt>
-              <dd>{mine.title}</dd>
+              <dd>
+                <Verbatim>{mine.title}</Verbatim>
+              </dd>
               <dt>{t("tags.label")}</dt>
               <dd>{formatTags(mine.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
@@ -86,9 +87,13 @@ export function ConflictNotice({
                 {mine.content === undefined ? (
                   t("conflict.same_body")
                 ) : mine.content.contentKind === "file" ? (
-                  `${mine.content.name}, ${size(mine.content.content.size)}`
+                  <>
+                    <Verbatim>{mine.content.name}</Verbatim>, {size(mine.content.content.size)}
+                  </>
                 ) : (
-                  <pre>{mine.text}</pre>
+                  <pre dir="auto" translate="no">
+                    {mine.text}
+                  </pre>
                 )}
               </dd>
             </dl>
@@ -97,17 +102,13 @@ export function ConflictNotice({
             <h3 id="conflict-theirs">{t("conflict.theirs_title")}</h3>
             <dl>
               <dt>{t("title.label")}</dt>
-              <dd>{theirs.title}</dd>
+              <dd>
+                <Verbatim>{theirs.title}</Verbatim>
+              </dd>
               <dt>{t("tags.label")}</dt>
               <dd>{formatTags(theirs.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
-              <dd>
-                {contentDiffers ? (
-                  <TheirContentView vault={vault} theirs={theirs} editingKeepic={editingKeepic} />
-                ) : (
-                  t("conflict.same_body")
-                )}
-              </dd>
+              <dd>{contentDiffers ? <TheirContentView vault={vault} theirs={theirs} /> : t("conflict.same_body")}</dd>
             </dl>
           </section>
         </ComparisonGrid>
@@ -130,81 +131,50 @@ export function ConflictNotice({
   );
 }
 
-type ContentState =
-  | { readonly status: "hidden" }
-  | { readonly status: "asking" }
-  | { readonly status: "opening" }
-  | { readonly status: "open"; readonly text: string }
-  | { readonly status: "failed"; readonly error: PortalError };
-
-/**
- * The other device's content. It is opened with `editingKeepic` when there is one, else a picture
- * is asked for.
- */
-function TheirContentView({
-  vault,
-  theirs,
-  editingKeepic,
-}: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
+function TheirContentView({ vault, theirs }: Pick<ConflictNoticeProps, "vault" | "theirs">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
-  const [contentState, setContentState] = useState<ContentState>({ status: "hidden" });
-  const abortController = useRef<AbortController | null>(null);
-  useEffect(() => () => abortController.current?.abort(), []);
-  if (theirs.contentKind === "file") return `${theirs.name}, ${getFormats(language).size(theirs.size)}`;
+  const [text, setText] = useState<string | null>(null);
+  const operation = useVaultOperation({ vault, keepOpen: vault.keepOpen });
+  if (theirs.contentKind === "file") {
+    return (
+      <>
+        <Verbatim>{theirs.name}</Verbatim>, {getFormats(language).size(theirs.size)}
+      </>
+    );
+  }
 
   const handleShow = () => {
-    if (editingKeepic === null) {
-      setContentState({ status: "asking" });
-      return;
-    }
-    const controller = new AbortController();
-    abortController.current = controller;
-    setContentState({ status: "opening" });
-    openText(vault, theirs.secretId, editingKeepic, controller.signal, () => undefined).then(
-      (text) => {
-        if (!controller.signal.aborted) setContentState({ status: "open", text });
-      },
-      (error: unknown) => {
-        if (controller.signal.aborted) return;
-        if (isPortalError(error, "picture_needed")) setContentState({ status: "asking" }); // a lock has put it away
-        else setContentState({ status: "failed", error: toPortalError(error) });
-      },
-    );
+    operation.start({
+      run: (options, opener) => openText(vault, theirs.secretId, opener, options),
+      onDone: setText,
+    });
   };
-  switch (contentState.status) {
-    case "open":
-      return <pre>{contentState.text}</pre>;
-    case "asking":
-      return (
-        <OpenContentPanel
-          vault={vault}
-          secretId={theirs.secretId}
-          onOpened={(text) => {
-            setContentState({ status: "open", text });
-          }}
-          onClose={() => {
-            setContentState({ status: "hidden" });
-          }}
-        />
-      );
-    case "hidden":
-    case "opening":
-    case "failed":
-      return (
-        <Stack $gap={2}>
-          <span>{t("conflict.changed_body")}</span>
-          {contentState.status === "failed" && <ErrorNotice error={contentState.error} />}
-          <div>
-            <Button tone="quiet" size="small" pending={contentState.status === "opening"} onClick={handleShow}>
-              {t("conflict.show_action")}
-            </Button>
-          </div>
-        </Stack>
-      );
-    default:
-      return contentState satisfies never;
+  if (text !== null) {
+    return (
+      <pre dir="auto" translate="no">
+        {formatContentText(theirs.contentKind, text)}
+      </pre>
+    );
   }
+  return (
+    <Stack $gap={2}>
+      <span>{t("conflict.changed_body")}</span>
+      {!operation.asksOpener && (
+        <div>
+          <Button tone="quiet" size="small" pending={operation.running} onClick={handleShow}>
+            {t("conflict.show_action")}
+          </Button>
+        </div>
+      )}
+      <RequestedOpener
+        vault={vault}
+        operation={operation}
+        reason={t("open.reason_body")}
+        label={t("open.open_action")}
+      />
+    </Stack>
+  );
 }
 
 const ComparisonGrid = styled.div`

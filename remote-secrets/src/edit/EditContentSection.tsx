@@ -1,7 +1,7 @@
-import { usePortal, type OpenerHandle, type Vault } from "@relicario/shared/contract";
+import { usePortal, type Vault } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { Label } from "@relicario/shared/forms";
-import { Button, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Label, parseRecordDraft, RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
+import { Button, markVerbatim, Notice, renderVerbatim, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Eye, PenLine } from "lucide-react";
 import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
@@ -9,7 +9,7 @@ import { useTranslation } from "react-i18next";
 
 import { ContentSection } from "../form/ContentSection.tsx";
 import type { SecretDraft } from "../form/secret-draft.ts";
-import { OpenContentPanel } from "./OpenContentPanel.tsx";
+import { openText } from "./open-text.ts";
 import type { EditingSecret } from "./secret-change.ts";
 
 interface EditContentSectionProps {
@@ -17,43 +17,44 @@ interface EditContentSectionProps {
   readonly secret: EditingSecret;
   readonly disabled: boolean;
   readonly onOpened: (text: string) => void;
-  /** Receives the picture that opened it, and forgets it when it is done. */
-  readonly onOpenerHandedOver: (openerHandle: OpenerHandle) => void;
-  /** The person decided to keep the stored content; what was opened of it is discarded. */
+  /** Called when the stored content stays, to discard the opened text. */
   readonly onContentKept: () => void;
 }
 
 /**
- * The content of the secret: kept as it is (the default), opened to be changed, or replaced without
- * being opened.
+ * Lets the person keep the stored content (default), open it for editing, or replace it without
+ * opening it.
  */
-export function EditContentSection({
-  vault,
-  secret,
-  disabled,
-  onOpened,
-  onOpenerHandedOver,
-  onContentKept,
-}: EditContentSectionProps) {
+export function EditContentSection({ vault, secret, disabled, onOpened, onContentKept }: EditContentSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const { control, setValue } = useFormContext<SecretDraft>();
   const keepsContent = useWatch({ control, name: "keepsContent" });
-  const [opening, setOpening] = useState(false);
+  const operation = useVaultOperation({ vault, keepOpen: vault.keepOpen });
+  const [isUnreadableRecord, setIsUnreadableRecord] = useState(false);
   const isFile = secret.contentKind === "file";
 
   const startEditing = (text: string) => {
-    setValue("text", text, { shouldDirty: true });
+    const record = secret.contentKind === "record" && text !== "" ? parseRecordDraft(text) : [];
+    setIsUnreadableRecord(record === null);
+    if (record === null) setValue("kind", "text"); // as it is, so that nothing is lost
+    setValue("record", [...(record ?? [])], { shouldDirty: true });
+    setValue("text", secret.contentKind === "record" && record !== null ? "" : text, { shouldDirty: true });
     setValue("keepsContent", false, { shouldDirty: true });
-    setOpening(false);
   };
-  const handleOpened = (text: string) => {
-    onOpened(text);
-    startEditing(text);
+  const handleOpen = () => {
+    operation.start({
+      run: (options, opener) => openText(vault, secret.secretId, opener, options),
+      onDone: (text) => {
+        onOpened(text);
+        startEditing(text);
+      },
+    });
   };
   const handleKeepContent = () => {
     onContentKept();
     setValue("text", "");
+    setValue("record", []);
     setValue("file", null);
     setValue("kind", secret.contentKind);
     setValue("keepsContent", true, { shouldDirty: true });
@@ -61,6 +62,7 @@ export function EditContentSection({
   if (!keepsContent) {
     return (
       <Stack $gap={4}>
+        {isUnreadableRecord && <Notice tone="warn">{t("edit.record_unreadable_body")}</Notice>}
         <ContentSection disabled={disabled} />
         <div>
           <Button tone="plain" size="small" disabled={disabled} onClick={handleKeepContent}>
@@ -75,29 +77,20 @@ export function EditContentSection({
       <Label as="p">{t(`edit.content_${secret.contentKind}_label`)}</Label>
       <SmallText>
         {isFile
-          ? t("edit.file_body", { name: secret.name, size: getFormats(language).size(secret.size) })
+          ? renderVerbatim(
+              t("edit.file_body", { name: markVerbatim(secret.name), size: getFormats(language).size(secret.size) }),
+            )
           : t("edit.kept_body", { size: getFormats(language).size(secret.size) })}
       </SmallText>
-      {opening ? (
-        <OpenContentPanel
-          vault={vault}
-          secretId={secret.secretId}
-          onOpened={handleOpened}
-          onOpenerHandedOver={onOpenerHandedOver}
-          onClose={() => {
-            setOpening(false);
-          }}
-        />
-      ) : (
+      {!operation.asksOpener && (
         <SpacedRow>
           {!isFile && (
             <Button
               tone="quiet"
               disabled={disabled}
+              pending={operation.running}
               icon={<Eye aria-hidden />}
-              onClick={() => {
-                setOpening(true);
-              }}
+              onClick={handleOpen}
             >
               {t("edit.open_action")}
             </Button>
@@ -114,6 +107,12 @@ export function EditContentSection({
           </Button>
         </SpacedRow>
       )}
+      <RequestedOpener
+        vault={vault}
+        operation={operation}
+        reason={t("open.reason_body")}
+        label={t("open.open_action")}
+      />
     </Stack>
   );
 }

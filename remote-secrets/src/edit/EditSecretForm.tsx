@@ -1,21 +1,14 @@
 import { zodResolver } from "@hookform/resolvers/zod";
-import {
-  usePortal,
-  type RecoveryImage,
-  type SecretChange,
-  type OpenerHandle,
-  type Vault,
-} from "@relicario/shared/contract";
-import type { PortalError } from "@relicario/shared/errors";
-import { FieldError } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack, useReleaseOpener } from "@relicario/shared/ui";
+import { usePortal, type RecoveryImage, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { FieldError, formatContentText, getDraftText } from "@relicario/shared/forms";
+import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
-import { OpenerPrompt } from "../form/OpenerPrompt.tsx";
+import { SaveOpenerPrompt } from "../form/SaveOpenerPrompt.tsx";
 import { SaveProgress } from "../form/SaveProgress.tsx";
 import { allImages, toProtectRequest, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
@@ -27,15 +20,13 @@ import { toSecretChange, type EditingSecret } from "./secret-change.ts";
 
 interface EditSecretFormProps {
   readonly vault: Vault;
-  /** The secret as it was when the edit started. */
   readonly editingSecret: EditingSecret;
   readonly images: readonly RecoveryImage[];
   readonly suggestions: readonly string[];
-  /** The secret as the service has it now; null when it was deleted. */
+  /** Reads the secret again. Resolves with null if it was deleted. */
   readonly refetchSecret: () => Promise<EditingSecret | null>;
 }
 
-/** A save that the service refused. */
 interface SaveAttempt {
   readonly draft: SecretDraft;
   readonly change: SecretChange;
@@ -46,17 +37,15 @@ interface Conflict extends SaveAttempt {
 }
 
 /**
- * Saves against the version it started from. When another device saved first, nothing is
- * overwritten: the conflict is shown.
+ * Saves on the basis of the version from which the edit started. A conflict is shown and overwrites
+ * nothing.
  */
 export function EditSecretForm({ vault, editingSecret, images, suggestions, refetchSecret }: EditSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
-  /** Text of the content once it was opened; empty before, and for a file. */
+  /** The opened text. Empty before the content was opened, and for a file. */
   const [recoveredSecret, setRecoveredSecret] = useState("");
-  /** The picture that opened it: it also opens what another device saved meanwhile. */
-  const [editingKeepic, setEditingKeepic] = useState<OpenerHandle | null>(null);
-  useReleaseOpener(vault, editingKeepic);
+  /** The opener that opened the content. It also opens the other version in a conflict. */
   const [redirect, setRedirect] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [deletedAttempt, setDeletedAttempt] = useState<SaveAttempt | null>(null);
@@ -67,6 +56,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     defaultValues: {
       kind: editingSecret.contentKind,
       text: "",
+      record: [],
       file: null,
       keepsContent: true,
       title: editingSecret.title,
@@ -79,62 +69,55 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     },
   });
   const { handleSubmit, formState } = form;
-  const { saveState, save, cancel, clearFailure } = useSave();
-  const running = saveState.status === "running";
-  const failure = saveState.status === "failed" ? saveState.error : null;
-  const pictureFailed = failure?.code.startsWith("picture_") === true;
-  const needsOpener = failure?.code === "show_opener_first";
+  const { operation, savesInBackground, save } = useSave(vault);
+  const { running, progress, error, asksOpener, cancel } = operation;
+  /** Not for conflicts, which have their own notices. */
+  const failure = error?.code === "not_found" || error?.code === "version_conflict" ? null : error;
+  const pictureFailed = !asksOpener && failure?.code.startsWith("picture_") === true;
 
   const finishSave = (text: string) => {
     form.reset();
     notify({ tone: "success", text });
     setRedirect({ path: "/secrets" });
   };
-  const update = (draft: SecretDraft, change: SecretChange) =>
+  const update = (draft: SecretDraft, change: SecretChange) => {
     save({
       content: change.content?.content ?? null,
       run: (options) => vault.update(editingSecret.secretId, change, options),
       onSaved: () => {
         finishSave(t("edit.done_status"));
       },
-      onSavedAfterUnmount: () => {
-        notify({ tone: "success", text: t("edit.done_status") });
-      },
-      onFailed: (error: PortalError) => {
-        if (error.code === "not_found") setDeletedAttempt({ draft, change });
-        else if (error.code === "version_conflict") void showConflict({ draft, change });
-        else return false;
-        return true;
+      onFailed: ({ code }) => {
+        if (code === "not_found") setDeletedAttempt({ draft, change });
+        if (code === "version_conflict") void showConflict({ draft, change });
       },
     });
+  };
   const showConflict = async (attempt: SaveAttempt) => {
     try {
       const theirs = await refetchSecret();
       if (theirs === null) setDeletedAttempt(attempt);
       else setConflict({ ...attempt, theirs });
     } catch (error) {
-      setRefetchError(error); // the draft is kept; the next save meets the conflict again
+      setRefetchError(error); // the draft stays, and the next save causes the conflict again
     }
   };
-  const submit = handleSubmit(async (draft) => {
+  const submit = handleSubmit((draft) => {
     const base = conflict?.theirs ?? editingSecret;
     const change = toSecretChange(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
     setDeletedAttempt(null);
     setRefetchError(null);
-    if (change !== null) await update(draft, change);
+    if (change !== null) update(draft, change);
   });
   const saveAsNew = ({ draft }: SaveAttempt) => {
     const request = toProtectRequest(draft.image === sameImages ? { ...draft, image: allImages } : draft);
-    return save({
+    save({
       content: request.content,
       run: (options) => vault.protect(request, options),
       onSaved: () => {
         finishSave(t("conflict.apart_status"));
-      },
-      onSavedAfterUnmount: () => {
-        notify({ tone: "success", text: t("conflict.apart_status") });
       },
     });
   };
@@ -143,7 +126,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <UnsavedGuard
-          dirty={formState.isDirty && !(running && saveState.large)}
+          dirty={formState.isDirty && !(running && savesInBackground)}
           saving={running}
           redirect={redirect}
           onLeave={navigate}
@@ -154,12 +137,11 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               vault={vault}
               base={editingSecret}
               theirs={conflict.theirs}
-              editingKeepic={editingKeepic}
               mine={{
                 title: conflict.draft.title,
                 tags: conflict.draft.tags,
                 content: conflict.change.content,
-                text: conflict.draft.text,
+                text: formatContentText(conflict.draft.kind, getDraftText(conflict.draft)),
               }}
               disabled={running}
               onSaveMine={() => void submit()}
@@ -167,7 +149,13 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
                 form.reset();
                 setRedirect({ path: "/secrets" });
               }}
-              onSaveAsNew={conflict.change.content === undefined ? null : () => void saveAsNew(conflict)}
+              onSaveAsNew={
+                conflict.change.content === undefined
+                  ? null
+                  : () => {
+                      saveAsNew(conflict);
+                    }
+              }
             />
           )}
           {deletedAttempt !== null && (
@@ -177,7 +165,12 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               title={t("conflict.deleted_title")}
               actions={
                 deletedAttempt.change.content === undefined ? undefined : (
-                  <Button disabled={running} onClick={() => void saveAsNew(deletedAttempt)}>
+                  <Button
+                    disabled={running}
+                    onClick={() => {
+                      saveAsNew(deletedAttempt);
+                    }}
+                  >
                     {t("conflict.apart_action")}
                   </Button>
                 )
@@ -194,7 +187,6 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
                 secret={editingSecret}
                 disabled={running}
                 onOpened={setRecoveredSecret}
-                onOpenerHandedOver={setEditingKeepic}
                 onContentKept={() => {
                   setRecoveredSecret("");
                 }}
@@ -208,12 +200,12 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
             editing
             disabled={running}
           />
-          <SaveProgress saveState={saveState} />
-          {needsOpener && <OpenerPrompt vault={vault} onUnlocked={() => void submit()} />}
-          {!pictureFailed && !needsOpener && <ErrorNotice error={failure ?? refetchError} />}
+          {running && !asksOpener && <SaveProgress progress={progress} inBackground={savesInBackground} />}
+          {asksOpener && <SaveOpenerPrompt vault={vault} operation={operation} onSubmit={() => void submit()} />}
+          {!pictureFailed && !asksOpener && <ErrorNotice error={failure ?? refetchError} />}
           {failure?.code === "too_many_versions" && (
             <Card>
-              <RemoveVersionsPanel vault={vault} secretId={editingSecret.secretId} onRemoved={clearFailure} />
+              <RemoveVersionsPanel vault={vault} secretId={editingSecret.secretId} onRemoved={cancel} />
             </Card>
           )}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
@@ -225,7 +217,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               <Button type="submit" size="large" pending={running} data-tour="add-secret-save">
                 {t("edit.save_action")}
               </Button>
-              {running && (
+              {running && !asksOpener && (
                 <Button tone="quiet" size="large" onClick={cancel}>
                   {t("save.cancel_action")}
                 </Button>

@@ -1,6 +1,7 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
+import { stringifyRecord } from "@relicario/shared/api";
 import {
   createFakeVault,
   expectAccessible,
@@ -23,7 +24,7 @@ async function renderPage(
     <main>
       <EditSecretPage />
     </main>,
-    { vault, path: `/edit-secret/${secretId}`, route: "/edit-secret/:secretId", ...settings },
+    { vault, path: `/edit-secret/${secretId}`, routePattern: "/edit-secret/:secretId", ...settings },
   );
   return { vault, secretId, ...app };
 }
@@ -31,7 +32,7 @@ const findTitleField = () => screen.findByRole("textbox", { name: "Title" });
 const save = () => userEvent.click(screen.getByRole("button", { name: "Save changes" }));
 async function openContent(text = "garden") {
   await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
-  await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile(text));
+  await userEvent.upload(await screen.findByLabelText("Choose a picture"), createPictureFile(text));
   await userEvent.click(screen.getByRole("button", { name: "Open" }));
 }
 async function replaceText(name: string, text: string) {
@@ -44,55 +45,55 @@ const getLabel = async (vault: FakeVault) => (await vault.list())[0]?.label;
 const getRow = async (vault: FakeVault) => (await vault.list())[0];
 
 describe("EditSecretPage", () => {
-  it("says that others keep seeing what was shared, and leads to sharing", async () => {
+  it("warns about live shares, and links to them", async () => {
     const vault = createFakeVault({
       secrets: [wallet],
       shares: [{ shareId: "one", secretId: "01890a5d-ac96-7000-8000-000000000001" }],
     });
     const { secretId } = await renderPage(vault);
-    expect(await screen.findByText(/^One person or link can open this secret\./)).toBeVisible();
+    expect(await screen.findByText(/^You share this secret with one person or link\./)).toBeVisible();
     for (const name of ["Share", "Go to its shares"])
       expect(screen.getByRole("link", { name })).toHaveAttribute("href", `/share/${secretId}`);
     await expectAccessible();
   });
 
-  it("begins with the title and tags, and with the content left sealed", async () => {
+  it("shows title and tags at first, and does not open the content", async () => {
     await renderPage();
     expect(await findTitleField()).toHaveValue("Wallet");
     expect(screen.getByText("family")).toBeVisible();
     expect(screen.queryByRole("textbox", { name: "Your secret" })).not.toBeInTheDocument();
-    expect(screen.getByRole("radio", { name: "As it is" })).toBeChecked();
+    expect(screen.getByRole("radio", { name: "No change" })).toBeChecked();
     await expectAccessible();
   });
 
-  it("leads to the list to choose from when the address names no secret", async () => {
-    const { location } = await renderPage(undefined, { path: "/edit-secret", route: "/edit-secret" });
+  it("redirects to the list if the URL names no secret", async () => {
+    const { getLocation } = await renderPage(undefined, { path: "/edit-secret", routePattern: "/edit-secret" });
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
   });
 
-  it("changes the title without a picture and without a new version", async () => {
-    const { vault, location } = await renderPage();
+  it("changes the title without an opener and without a new version", async () => {
+    const { vault, getLocation } = await renderPage();
     await findTitleField();
     await replaceText("Title", "Cold wallet");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(await getRow(vault)).toMatchObject({ version: 1, label: { title: "Cold wallet", tags: ["family"] } });
   });
 
-  it("opens the content with its picture, and saves what was changed as a new version", async () => {
+  it("opens the content with its picture, and saves an edit as a new version", async () => {
     const fakeVault = createFakeVault({ secrets: [wallet] });
     const update = jest.fn(fakeVault.update);
-    const { vault, secretId, location } = await renderPage({ ...fakeVault, update });
+    const { vault, secretId, getLocation } = await renderPage({ ...fakeVault, update });
     await openContent();
     expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
     await replaceText("Your secret", "abandon able");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(await getRow(vault)).toMatchObject({ version: 2, label: { title: "Wallet", size: 12 } });
     expect(update).toHaveBeenCalledTimes(1);
@@ -103,7 +104,50 @@ describe("EditSecretPage", () => {
     );
   });
 
-  it("says kindly that a picture does not open it, and takes the next one", async () => {
+  describe("of a record", () => {
+    const createRecordVault = (content: string): FakeVault =>
+      createFakeVault({
+        secrets: [{ title: "Mail", content, contentKind: "record", name: "record.json", mime: "application/json" }],
+      });
+    const record = stringifyRecord([
+      { label: "User name", value: "ana", kind: "text" },
+      { label: "Password", value: "old", kind: "secret" },
+    ]);
+
+    it("opens its fields, and saves a changed field as a new version", async () => {
+      const { vault, secretId, getLocation } = await renderPage(createRecordVault(record));
+      await openContent();
+      const password = within(await screen.findByRole("group", { name: "Field 2" })).getByLabelText("Value");
+      expect(password).toHaveValue("old");
+      await expectAccessible();
+      await userEvent.clear(password);
+      await userEvent.type(password, "new");
+      await save();
+      await waitFor(() => {
+        expect(getLocation()).toBe("/secrets");
+      });
+      expect(await getRow(vault)).toMatchObject({ version: 2, label: { contentKind: "record", name: "record.json" } });
+      const { content } = await vault.openSecret(secretId, createOpenerHandle(createPictureFile("garden")));
+      expect(new TextDecoder().decode(content ?? undefined)).toBe(record.replace("old", "new"));
+    });
+
+    it("saves nothing if its fields were opened but not changed", async () => {
+      await renderPage(createRecordVault(record));
+      await openContent();
+      await screen.findByRole("group", { name: "Field 2" });
+      await save();
+      expect(await screen.findByText("Nothing was changed, so there is nothing to save.")).toBeVisible();
+    });
+
+    it("that cannot be parsed is edited as plain text", async () => {
+      await renderPage(createRecordVault("broken {"));
+      await openContent();
+      expect(await screen.findByText(/^This record can't be read/)).toBeVisible();
+      expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("broken {");
+    });
+  });
+
+  it("rejects a wrong picture, and accepts the next one", async () => {
     await renderPage();
     await openContent("market");
     expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
@@ -112,20 +156,20 @@ describe("EditSecretPage", () => {
     expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
   });
 
-  it("replaces content that nobody looked at", async () => {
-    const { vault, location } = await renderPage();
+  it("replaces the content without opening it", async () => {
+    const { vault, getLocation } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
     await userEvent.click(screen.getByRole("textbox", { name: "Your secret" }));
     await userEvent.paste("new words");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(vault.calls).not.toContain("openSecret");
     expect(await getRow(vault)).toMatchObject({ version: 2 });
   });
 
-  it("replaces a file by another one", async () => {
+  it("replaces a file", async () => {
     const vault = createFakeVault({
       secrets: [{ title: "Scan", content: "%PDF", contentKind: "file", name: "old.pdf", mime: "application/pdf" }],
     });
@@ -141,7 +185,7 @@ describe("EditSecretPage", () => {
     });
   });
 
-  it("says that nothing was changed, and saves nothing", async () => {
+  it("saves nothing if nothing changed", async () => {
     const { vault } = await renderPage();
     await openContent();
     await screen.findByRole("textbox", { name: "Your secret" });
@@ -150,24 +194,24 @@ describe("EditSecretPage", () => {
     expect(vault.calls).not.toContain("update");
   });
 
-  it("leaves the content alone again when asked", async () => {
-    const { vault, location } = await renderPage();
+  it("can go back to keeping the stored content", async () => {
+    const { vault, getLocation } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
     await userEvent.click(screen.getByRole("button", { name: "Leave the content as it is" }));
     await replaceText("Title", "Renamed");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(await getRow(vault)).toMatchObject({ version: 1, label: { title: "Renamed" } });
   });
 
-  it("asks for the content before another image can be given", async () => {
+  it("requires opening the content before the images can change", async () => {
     const { vault } = await renderPage();
-    await userEvent.click(await screen.findByRole("radio", { name: "A new image" }));
+    await userEvent.click(await screen.findByRole("radio", { name: "A new picture" }));
     await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("market"));
     await save();
-    expect(await screen.findByText("To change what opens it, open or replace its content above first.")).toBeVisible();
+    expect(await screen.findByText("To change what opens it, first open or replace its content above.")).toBeVisible();
     expect(vault.calls).not.toContain("update");
   });
 
@@ -185,9 +229,10 @@ describe("EditSecretPage", () => {
     const getMineRegion = () => screen.getByRole("region", { name: "What you were about to save" });
     const getTheirsRegion = () => screen.getByRole("region", { name: "What is saved now" });
 
-    it("shows both versions, the other one opened with the same picture", async () => {
+    it("shows both versions, opening the other one with the same picture", async () => {
       await createConflict();
       expect(within(getMineRegion()).getByText("mine")).toBeVisible();
+      expect(within(getMineRegion()).getByText("mine")).toHaveAttribute("translate", "no");
       expect(within(getTheirsRegion()).getByText("Theirs")).toBeVisible();
       await userEvent.click(screen.getByRole("button", { name: "Show it" }));
       expect(await within(getTheirsRegion()).findByText("theirs")).toBeVisible();
@@ -195,21 +240,21 @@ describe("EditSecretPage", () => {
       await expectAccessible();
     });
 
-    it("saves mine on top of theirs, which stays in the history", async () => {
-      const { vault, secretId, location } = await createConflict();
+    it("can save the person's version as the newest, with the other version in the history", async () => {
+      const { vault, secretId, getLocation } = await createConflict();
       await userEvent.click(screen.getByRole("button", { name: "Save mine" }));
       await waitFor(() => {
-        expect(location()).toBe("/secrets");
+        expect(getLocation()).toBe("/secrets");
       });
       expect(await getRow(vault)).toMatchObject({ version: 3, label: { title: "Theirs", size: 4 } });
       expect(await vault.listVersions(secretId)).toHaveLength(3);
     });
 
-    it("keeps mine as a secret of its own", async () => {
-      const { vault, location } = await createConflict();
-      await userEvent.click(screen.getByRole("button", { name: "Keep mine as another secret" }));
+    it("can save the person's version as a new secret", async () => {
+      const { vault, getLocation } = await createConflict();
+      await userEvent.click(screen.getByRole("button", { name: "Save mine as another secret" }));
       await waitFor(() => {
-        expect(location()).toBe("/secrets");
+        expect(getLocation()).toBe("/secrets");
       });
       expect((await vault.list()).map(({ version, label }) => [version, label?.title])).toEqual([
         [2, "Theirs"],
@@ -217,17 +262,17 @@ describe("EditSecretPage", () => {
       ]);
     });
 
-    it("keeps what is saved", async () => {
-      const { vault, location } = await createConflict();
+    it("can keep the other device's version", async () => {
+      const { vault, getLocation } = await createConflict();
       await userEvent.click(screen.getByRole("button", { name: "Keep what is saved" }));
       await waitFor(() => {
-        expect(location()).toBe("/secrets");
+        expect(getLocation()).toBe("/secrets");
       });
       expect(await getRow(vault)).toMatchObject({ version: 2, label: { title: "Theirs" } });
     });
   });
 
-  describe("when another device deleted it meanwhile", () => {
+  describe("when another device deleted the secret", () => {
     async function deleteMeanwhile() {
       const rendered = await renderPage();
       await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
@@ -236,28 +281,28 @@ describe("EditSecretPage", () => {
       await rendered.vault.trash(rendered.secretId);
       await rendered.vault.purge([rendered.secretId]);
       await save();
-      expect(await screen.findByText("This secret was deleted meanwhile")).toBeVisible();
+      expect(await screen.findByText("This secret was deleted")).toBeVisible();
       return rendered;
     }
 
-    it("leaves what was typed where it is", async () => {
+    it("keeps the input", async () => {
       await deleteMeanwhile();
       expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("mine");
       expect(screen.queryByRole("heading", { name: "This secret is not here" })).not.toBeInTheDocument();
       await expectAccessible();
     });
 
-    it("keeps it as a secret of its own", async () => {
-      const { vault, location } = await deleteMeanwhile();
-      await userEvent.click(screen.getByRole("button", { name: "Keep mine as another secret" }));
+    it("can save the input as a new secret", async () => {
+      const { vault, getLocation } = await deleteMeanwhile();
+      await userEvent.click(screen.getByRole("button", { name: "Save mine as another secret" }));
       await waitFor(() => {
-        expect(location()).toBe("/secrets");
+        expect(getLocation()).toBe("/secrets");
       });
       expect(await getLabel(vault)).toMatchObject({ title: "Wallet", size: 4 });
     });
   });
 
-  it("keeps what was typed when the list can no longer be read", async () => {
+  it("keeps the input when the list can no longer be read", async () => {
     const { vault } = await renderPage();
     await findTitleField();
     await replaceText("Title", "Cold wallet");
@@ -274,7 +319,7 @@ describe("EditSecretPage", () => {
     });
   });
 
-  it("keeps what was typed when what another device saved cannot be read, and shows it the next time", async () => {
+  it("keeps the input when the other version cannot be read, and shows the conflict on the next save", async () => {
     const { vault, secretId } = await renderPage();
     await findTitleField();
     await replaceText("Title", "Mine");
@@ -290,18 +335,18 @@ describe("EditSecretPage", () => {
     expect(await screen.findByRole("heading", { name: "Another device saved first" })).toBeVisible();
   });
 
-  it("keeps what was typed when saving fails", async () => {
+  it("keeps the input when saving fails", async () => {
     const { vault } = await renderPage();
     await findTitleField();
     await replaceText("Title", "Cold wallet");
     vault.failWith("update", "service_unavailable");
     await save();
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     expect(await findTitleField()).toHaveValue("Cold wallet");
   });
 
-  it("says that there is no room for another version, lets some be removed, and keeps what was typed", async () => {
-    const { vault, secretId, location } = await renderPage(
+  it("offers to remove versions if there is no room for another one, and keeps the input", async () => {
+    const { vault, secretId, getLocation } = await renderPage(
       createFakeVault({ secrets: [{ ...wallet, formerContents: ["first", "second"] }] }),
     );
     await openContent();
@@ -309,12 +354,14 @@ describe("EditSecretPage", () => {
     await replaceText("Your secret", "abandon able");
     vault.failWith("update", "too_many_versions");
     await save();
-    expect(await screen.findByRole("alert")).toHaveTextContent("This secret has as many former versions as are kept");
+    expect(await screen.findByRole("alert")).toHaveTextContent(
+      "This secret already has the maximum number of earlier versions",
+    );
     vault.failWith("update", null);
-    const panel = await screen.findByRole("group", { name: "Remove versions" });
-    await userEvent.click(await within(panel).findByRole("checkbox", { name: /^Version 1,/ }));
+    const panel = await screen.findByRole("group", { name: "Delete versions" });
+    await userEvent.click(await within(panel).findByRole("checkbox", { name: /^Version 1 ·/ }));
     await expectAccessible();
-    await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
+    await userEvent.click(within(panel).getByRole("button", { name: "Delete the chosen versions" }));
     await waitFor(async () => {
       expect((await vault.listVersions(secretId)).map(({ dropped }) => dropped)).toEqual([false, false, true]);
     });
@@ -324,12 +371,12 @@ describe("EditSecretPage", () => {
     expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon able");
     await save();
     await waitFor(() => {
-      expect(location()).toBe("/secrets");
+      expect(getLocation()).toBe("/secrets");
     });
     expect(await getRow(vault)).toMatchObject({ version: 4 });
   });
 
-  it("unlocks first on a locked device, and comes back", async () => {
+  it("asks to unlock on a locked device, and returns afterwards", async () => {
     const { secretId } = await renderPage(createFakeVault({ secrets: [wallet], unlocked: false }));
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
       "href",
@@ -338,7 +385,7 @@ describe("EditSecretPage", () => {
     await expectAccessible();
   });
 
-  it("says that a secret is in the trash, or not here", async () => {
+  it("says that a secret is in the trash or missing", async () => {
     const trashedPage = await renderPage(createFakeVault({ secrets: [{ ...wallet, deleted: true }] }));
     expect(await screen.findByRole("heading", { name: "This secret is in the trash" })).toBeVisible();
     trashedPage.unmount();
@@ -346,19 +393,36 @@ describe("EditSecretPage", () => {
     expect(await screen.findByRole("heading", { name: "This secret is not here" })).toBeVisible();
   });
 
-  it("clears the secret being edited and its image when it is left", async () => {
-    const { vault, secretId, goTo, location } = await renderPage();
+  it("opens the content with the way to open that is kept open, and otherwise says why it asks", async () => {
+    const vault = createFakeVault({ secrets: [wallet] });
+    await vault.unlock(createOpenerHandle(createPictureFile("garden")));
+    await renderPage(vault);
+    await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
+    expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+    await userEvent.click(screen.getByRole("button", { name: "Leave the content as it is" }));
+    vault.keepOpen.set("every_time");
+    await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
+    const prompt = await screen.findByRole("group", { name: "Show one way to open the content." });
+    expect(within(prompt).getByText("You changed how long a way to open stays. Show one again.")).toBeVisible();
+    await userEvent.click(within(prompt).getByRole("button", { name: "Open" }));
+    expect(within(prompt).getByText("Choose a picture, a recovery code or a passkey first.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("clears the edited secret and its image when the page is left", async () => {
+    const { vault, secretId, goTo, getLocation } = await renderPage();
+    vault.keepOpen.set("every_time");
     await openContent();
     await screen.findByRole("textbox", { name: "Your secret" });
     await goTo("/home");
     await waitFor(() => {
-      expect(location()).toBe("/home");
+      expect(getLocation()).toBe("/home");
     });
     await goTo(`/edit-secret/${secretId}`);
     expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
 
-    // With the picture of before, the other device's content would open without asking.
+    // A leftover opener would open the other version without a question.
     await replaceText("Title", "Mine");
     vault.saveElsewhere(secretId, { content: "theirs" });
     await save();
@@ -367,7 +431,7 @@ describe("EditSecretPage", () => {
     expect(screen.queryByText("theirs")).not.toBeInTheDocument();
   });
 
-  it("drops everything when the portal locks", async () => {
+  it("drops the edit at a lock", async () => {
     const { vault, record } = await renderPage();
     await openContent();
     await screen.findByRole("textbox", { name: "Your secret" });
@@ -382,7 +446,7 @@ describe("EditSecretPage", () => {
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
   });
 
-  it("is whole in Spanish and in the dark", async () => {
+  it("renders in Spanish and in the dark theme", async () => {
     await renderPage(createFakeVault({ secrets: [wallet] }), { language: "es", theme: "dark" });
     expect(await screen.findByRole("textbox", { name: "Título" })).toHaveValue("Wallet");
     await expectAccessible();

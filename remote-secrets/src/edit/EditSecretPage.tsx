@@ -31,16 +31,16 @@ import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
 import { toEditingSecret, type EditingSecret } from "./secret-change.ts";
 
-/**
- * Routes `/edit-secret/:secretId` and `/edit-secret`, which names no secret and leads to the list
- * to choose one.
- */
+/** Routes `/edit-secret/:secretId` and `/edit-secret`, which redirects to the list. */
 export default function EditSecretPage() {
   const { secretId } = useParams();
   return secretId === undefined ? <Navigate to="/secrets" replace /> : <EditSecret secretId={secretId} />;
 }
 
-/** All state of the edit is React state below this component, so leaving or locking drops it. */
+/**
+ * Leaving the page or locking drops the edit, because all its state is React state below this
+ * component.
+ */
 function EditSecret({ secretId }: { readonly secretId: string }) {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const secrets = useSecrets();
@@ -48,9 +48,8 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
   const row =
     secrets.status === "ready" ? secrets.rows.find((candidate) => candidate.secretId === secretId) : undefined;
 
-  // A snapshot, taken once: the form stays mounted when the list fails or another device deletes
-  // the secret. Only leaving
-  // the page, another id in the route, or locking drops it.
+  // Set once: the form must stay mounted when the list fails or another device deletes the secret.
+  // Only leaving the page, another id in the route, or a lock unmounts the form.
   const [editingSecret, setEditingSecret] = useState<EditingSecret | null>(null);
   const loadedSecret = unlocked && row?.deletedAt === null ? toEditingSecret(row) : null;
   if (editingSecret === null && loadedSecret !== null) setEditingSecret(loadedSecret);
@@ -108,8 +107,8 @@ interface EditFormLoaderProps {
 }
 
 /**
- * Waits for the recovery images, and keeps their first answer: the form's choices must not change
- * while it is filled in.
+ * Loads the recovery images once, because the form's choices must not change while a person fills
+ * it in.
  */
 function EditFormLoader({ editingSecret, rows }: EditFormLoaderProps) {
   const { t } = useTranslation("beta-add-secret");

@@ -1,9 +1,9 @@
 import type { ContentKind, SecretChange, SecretRow } from "@relicario/shared/contract";
-import { toContentInput } from "@relicario/shared/forms";
+import { getDraftText, toContentInput } from "@relicario/shared/forms";
 
 import { toProtection, sameImages, type SecretDraft } from "../form/secret-draft.ts";
 
-/** A secret as it was read: base of an edit, or the other device's version in a conflict. */
+/** A secret as it was read: the base of an edit, or the other version in a conflict. */
 export interface EditingSecret {
   readonly secretId: string;
   readonly version: number;
@@ -15,7 +15,7 @@ export interface EditingSecret {
   readonly size: number;
 }
 
-/** Null while locked: the row has no label then. */
+/** Converts a row. Null while locked, because the row then has no label. */
 export function toEditingSecret({ secretId, version, rev, label }: SecretRow): EditingSecret | null {
   if (label === null) return null;
   const { title, tags, contentKind, name, size } = label;
@@ -23,12 +23,15 @@ export function toEditingSecret({ secretId, version, rev, label }: SecretRow): E
 }
 
 /**
- * The difference between draft and secret; null when there is none. Content that was opened and not
- * edited is not sealed again, unless the images that open it change.
+ * Returns the difference between draft and secret; null if there is none. A content that was opened
+ * but not edited is re-sealed only if the images change.
  */
 export function toSecretChange(draft: SecretDraft, secret: EditingSecret, recoveredText: string): SecretChange | null {
   const isUnedited =
-    recoveredText !== "" && draft.text === recoveredText && draft.kind === secret.contentKind && draft.kind !== "file";
+    recoveredText !== "" &&
+    draft.kind !== "file" &&
+    draft.kind === secret.contentKind &&
+    getDraftText(draft) === recoveredText;
   const needsReseal = !draft.keepsContent && (!isUnedited || draft.image !== sameImages);
   const labelChanges = {
     ...(draft.title === secret.title ? {} : { title: draft.title }),

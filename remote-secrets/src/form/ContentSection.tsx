@@ -1,4 +1,4 @@
-import { FileField, KindChoice, SecretTextArea, SeedField, suggestTitle } from "@relicario/shared/forms";
+import { FileField, KindChoice, RecordEditor, SecretTextArea, SeedField, suggestTitle } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -11,8 +11,8 @@ interface ContentSectionProps {
 }
 
 /**
- * Kind and content. Text and file are separate fields of the draft, so switching the kind loses
- * neither.
+ * Fields for kind and content. Text, record and file are separate fields, so that changing the kind
+ * loses none of them.
  */
 export function ContentSection({ disabled }: ContentSectionProps) {
   const { t } = useTranslation(["beta-add-secret", "file-upload"]);
@@ -57,6 +57,20 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             )}
           />
         )}
+        {kind === "record" && (
+          <Controller
+            control={control}
+            name="record"
+            render={({ field, fieldState }) => (
+              <RecordEditor
+                value={field.value}
+                disabled={disabled}
+                error={translateProblem(fieldState.error?.message)}
+                onChange={field.onChange}
+              />
+            )}
+          />
+        )}
         {kind === "file" && (
           <Controller
             control={control}
@@ -64,7 +78,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             render={({ field, fieldState }) => (
               <FileField
                 label={t("file-upload:choose.file_aria")}
-                placeholder={t("file-upload:choose.drop_body")}
+                placeholder={t("file-upload:choose.start_body")}
                 hint={t("file-upload:choose.cloud_hint")}
                 value={field.value}
                 disabled={disabled}

@@ -13,16 +13,14 @@ import { allImages, newImage, sameImages, type SecretDraft } from "./secret-draf
 interface ImageSectionProps {
   readonly vault: Vault;
   readonly images: readonly RecoveryImage[];
-  /** The last save failed because of the picture; shown at the picture field. */
+  /** Failure of the last save, which is shown at the picture field. */
   readonly pictureError: PortalError | null;
-  /** Adds the choice "as it is". */
+  /** Whether to offer the choice "same images". */
   readonly editing: boolean;
   readonly disabled: boolean;
 }
 
-/**
- * Which recovery images open the secret: those in use, or a new one with an optional passphrase.
- */
+/** Chooses the recovery images that open the secret, or a new image with an optional passphrase. */
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control } = useFormContext<SecretDraft>();
@@ -61,8 +59,7 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
 }
 
 /**
- * The picture of a new image, and a name for it. A picture that turns out to be an image in use has
- * its name.
+ * Fields for picture and name of a new image. A picture that is already an image in use has a name.
  */
 function NewImageFields({
   vault,
@@ -91,7 +88,8 @@ function NewImageFields({
             onChange={field.onChange}
             onRecognise={(image) => {
               setInUse(image !== null);
-              if (image !== null) resetField("imageName"); // a name that was typed wrongly would stop the form, unseen
+              // an invalid name in a hidden field would block the form
+              if (image !== null) resetField("imageName");
             }}
           />
         )}

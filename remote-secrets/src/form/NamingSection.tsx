@@ -8,12 +8,10 @@ import { useProblemText } from "./useProblemText.ts";
 import type { SecretDraft } from "./secret-draft.ts";
 
 interface NamingSectionProps {
-  /** Tags in use, offered for completion. */
   readonly suggestions: readonly string[];
   readonly disabled: boolean;
 }
 
-/** Title and tags. */
 export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, formState } = useFormContext<SecretDraft>();

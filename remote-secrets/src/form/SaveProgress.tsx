@@ -1,19 +1,21 @@
-import { usePortal } from "@relicario/shared/contract";
+import { usePortal, type VaultProgress } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
 import { Progress, SmallText, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import type { SaveState } from "./useSave.ts";
-
-/** From this size on, progress is also shown in bytes. */
+/** Minimum size in bytes from which on progress in bytes is shown. */
 const minBytesShown = 1_000_000;
 
-/** Progress of a running save, labelled with its phase. */
-export function SaveProgress({ saveState }: { readonly saveState: SaveState }) {
+interface SaveProgressProps {
+  /** Null before the first report. */
+  readonly progress: VaultProgress | null;
+  /** Whether the save continues after the form is left. */
+  readonly inBackground: boolean;
+}
+
+export function SaveProgress({ progress, inBackground }: SaveProgressProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
-  if (saveState.status !== "running") return null;
-  const { progress, large } = saveState;
   const { size } = getFormats(language);
   const showsBytes =
     progress !== null &&
@@ -31,7 +33,7 @@ export function SaveProgress({ saveState }: { readonly saveState: SaveState }) {
           {t("progress.bytes_body", { done: size(progress.done), total: size(progress.total) })}
         </SmallText>
       )}
-      {large && <SmallText>{t("progress.background_hint")}</SmallText>}
+      {inBackground && <SmallText>{t("progress.background_hint")}</SmallText>}
     </Stack>
   );
 }

@@ -3,18 +3,17 @@ import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
 interface UnsavedGuardProps {
-  /** The form has unsaved input. */
   readonly dirty: boolean;
-  /** It is being sealed and sent: leaving ends that. */
+  /** Whether a save is running, which leaving would cancel. */
   readonly saving: boolean;
-  /** Set after saving: the guard is released, and the page navigates to this path. */
+  /** Set after saving: the guard is released, then the page navigates to this path. */
   readonly redirect: { readonly path: string } | null;
   readonly onLeave: (path: string) => void;
 }
 
 /**
- * Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must
- * be released first.
+ * Asks before unsaved input is lost. Navigates in an effect, because the guard must be released
+ * before that.
  */
 export function UnsavedGuard({ dirty, saving, redirect, onLeave }: UnsavedGuardProps) {
   const { t } = useTranslation("beta-add-secret");

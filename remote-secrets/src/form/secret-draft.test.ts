@@ -8,6 +8,7 @@ import { allImages, isDraftProblem, newImage, toProtectRequest, sameImages, Secr
 const openerHandle: OpenerHandle = createOpenerHandle(new Blob(["garden"]), " as typed ");
 const draft: SecretDraft = {
   kind: "text",
+  record: [],
   file: null,
   keepsContent: false,
   text: "abandon ability\n",
@@ -27,7 +28,7 @@ const listProblems = (overrides: Partial<SecretDraft>) => {
 };
 
 describe("SecretDraft", () => {
-  it("keeps the text as typed and takes spaces off the title", () => {
+  it("keeps the text as typed and trims the title", () => {
     const parsed = SecretDraft.parse({ ...draft, text: "  a \n", title: "  Wallet " });
     expect(parsed.text).toBe("  a \n");
     expect(parsed.title).toBe("Wallet");
@@ -65,13 +66,13 @@ describe("SecretDraft", () => {
     expect(listProblems(overrides)).toEqual([]);
   });
 
-  it("measures a text in bytes, not in letters", () => {
+  it("limits the length of a text in bytes, not in characters", () => {
     expect(listProblems({ text: "ñ".repeat(maxTextBytes / 2 + 1) })).toContain("text: text_long");
   });
 });
 
-describe("protectRequestOf", () => {
-  it("makes the file secret.txt of a text", () => {
+describe("toProtectRequest", () => {
+  it("turns a text into the file secret.txt", () => {
     const request = toProtectRequest(draft);
     expect(request).toMatchObject({
       title: "Wallet",
@@ -84,7 +85,7 @@ describe("protectRequestOf", () => {
     expect(request.protection).toEqual({ kind: "picture", picture: openerHandle, name: "Garden" });
   });
 
-  it("keeps a file as it is, and does not call it a text", () => {
+  it("keeps a file unchanged, and not as a text", () => {
     const file = new File(["%PDF"], "pasaporte.pdf", { type: "application/pdf" });
     const request = toProtectRequest({ ...draft, kind: "file", file });
     expect(request).toMatchObject({ contentKind: "file", name: "pasaporte.pdf", mime: "application/pdf" });
@@ -94,17 +95,17 @@ describe("protectRequestOf", () => {
     );
   });
 
-  it("marks a seed phrase as one", () => {
+  it("marks a seed phrase with its kind", () => {
     expect(toProtectRequest({ ...draft, kind: "seed" })).toMatchObject({ contentKind: "seed", name: "secret.txt" });
   });
 
-  it("names the images in use, none for all of them", () => {
-    expect(toProtectRequest({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openers: [] });
-    expect(toProtectRequest({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openers: ["id-1"] });
+  it("lists the ids of the chosen images, or none for all images", () => {
+    expect(toProtectRequest({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openerIds: [] });
+    expect(toProtectRequest({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openerIds: ["id-1"] });
   });
 });
 
-it("knows its own problems from other words", () => {
+it("isDraftProblem accepts only draft problems", () => {
   expect(isDraftProblem("title_missing")).toBe(true);
   expect(isDraftProblem("Required")).toBe(false);
   expect(isDraftProblem(undefined)).toBe(false);

@@ -1,21 +1,25 @@
-import { maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
-import type { ContentKind, NewSecretInput, OpenerHandle } from "@relicario/shared/contract";
-import { toContentInput, findContentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
+import { contentKinds, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import type { NewSecretInput, OpenerHandle } from "@relicario/shared/contract";
+import {
+  toContentInput,
+  findContentProblem,
+  contentProblems,
+  maxImageNameLength,
+  type RecordDraftField,
+} from "@relicario/shared/forms";
 import { z } from "zod";
 
 /**
- * Values of `image` besides the id of an image in use: a new one, all in use, or (edit only) the
- * same as before.
+ * Values of `image` that are not ids of images in use: a new image, all images in use, or (only in
+ * the edit form) unchanged images.
  */
 export const newImage = "new";
 export const allImages = "all";
 export const sameImages = "same";
 
-const contentKinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
-
 const isWellFormed = (text: string): boolean => text.isWellFormed();
 
-/** Validation errors; each has a text `problem.<name>_error`. */
+/** Validation errors. Each has a text `problem.<name>_error`. */
 const draftProblems = [
   ...contentProblems,
   "content_needed",
@@ -33,15 +37,16 @@ export type DraftProblem = (typeof draftProblems)[number];
 const withProblem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
 
 /**
- * Values of the add and edit forms. `text` is kept exactly as typed; title and image name are
- * trimmed here, tags by their field.
+ * Values of the add and edit forms. `text` stays exactly as typed. This schema trims titles and
+ * image names; their field trims tags.
  */
 export const SecretDraft = z
   .object({
     kind: z.enum(contentKinds),
     text: z.string(),
+    record: z.custom<RecordDraftField[]>(),
     file: z.custom<File>().nullable(),
-    /** Edit only: the stored content is neither opened nor replaced. */
+    /** Only in the edit form: whether the stored content stays. */
     keepsContent: z.boolean(),
     title: z
       .string()
@@ -59,9 +64,9 @@ export const SecretDraft = z
       .max(maxImageNameLength, withProblem("image_name_long"))
       .refine(isWellFormed, withProblem("text_broken")),
     openerHandle: z.custom<OpenerHandle>().nullable(),
-    /** The account is empty, so `emptyConfirmed` is required. */
+    /** Whether the account is empty. Then `emptyConfirmed` is required. */
     isFirstSecret: z.boolean(),
-    /** The person confirms that nothing was protected in this account before. */
+    /** Whether the person confirms that the account never had a secret. */
     emptyConfirmed: z.boolean(),
   })
   .superRefine((draft, context) => {
@@ -70,7 +75,7 @@ export const SecretDraft = z
     };
     if (!draft.keepsContent) {
       const contentIssue = findContentProblem(draft);
-      if (contentIssue !== null) addIssue(draft.kind === "file" ? "file" : "text", contentIssue);
+      if (contentIssue !== null) addIssue(draft.kind === "seed" ? "text" : draft.kind, contentIssue);
     }
     if (draft.keepsContent && draft.image !== sameImages) addIssue("image", "content_needed");
     if (draft.image === newImage && draft.openerHandle === null) addIssue("openerHandle", "image_missing");
@@ -86,7 +91,7 @@ export function isDraftProblem(message: string | undefined): message is DraftPro
 export function toProtection({ image, imageName, openerHandle }: SecretDraft): NewSecretInput["protection"] {
   return image === newImage && openerHandle !== null
     ? { kind: "picture", picture: openerHandle, name: imageName }
-    : { kind: "openers", openers: image === allImages ? [] : [image] };
+    : { kind: "openers", openerIds: image === allImages ? [] : [image] };
 }
 
 export function toProtectRequest(draft: SecretDraft): NewSecretInput {

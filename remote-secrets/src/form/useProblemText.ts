@@ -2,10 +2,6 @@ import { useTranslation } from "react-i18next";
 
 import { isDraftProblem } from "./secret-draft.ts";
 
-/**
- * Translates the message of a field error: a `DraftProblem` to its sentence, anything else to the
- * general one.
- */
 export function useProblemText(): (message: string | undefined) => string | null {
   const { t } = useTranslation(["beta-add-secret", "errors"]);
   return (message) =>

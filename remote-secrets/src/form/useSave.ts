@@ -1,84 +1,44 @@
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import { usePortal, type CallOptions, type VaultProgress } from "@relicario/shared/contract";
-import { toPortalError, type PortalError } from "@relicario/shared/errors";
+import { usePortal, type CallOptions, type Vault } from "@relicario/shared/contract";
+import type { PortalError } from "@relicario/shared/errors";
+import { runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 
 import { secretKeys } from "../data/keys.ts";
 
-export type SaveState =
-  | { readonly status: "idle" }
-  | { readonly status: "running"; readonly progress: VaultProgress | null; readonly large: boolean }
-  | { readonly status: "failed"; readonly error: PortalError };
-
 export interface SaveOptions<Result> {
-  /** Content to upload; null when only title and tags change. */
+  /** Null if only title and tags change. */
   readonly content: Blob | null;
   readonly run: (options: CallOptions) => Promise<Result>;
+  /** Called after the save, even if the form was left. */
   readonly onSaved: (result: Result) => void;
-  /** Called instead of `onSaved` when the form has been unmounted meanwhile. */
-  readonly onSavedAfterUnmount: () => void;
-  /** True when it handled the error; otherwise `saveState` shows it. */
-  readonly onFailed?: (error: PortalError) => boolean;
+  readonly onFailed?: (error: PortalError) => void;
 }
 
 /**
- * Runs one save at a time, with progress and cancelling. Unmounting the form cancels a save that
- * goes in one request; a larger file goes in parts, keeps running, and is listed among the uploads
- * until it is published.
+ * Runs one save at a time. Leaving the form cancels a save that is a single request. A larger file
+ * is sent in parts: its save continues, and is listed among the uploads until it is published.
+ *
+ * A new content requires an opener in use. On a device that was unlocked without one, the operation
+ * asks for an opener and unlocks with it first.
  */
-export function useSave() {
+export function useSave(vault: Vault) {
   const { user } = usePortal();
   const client = useQueryClient();
-  const [saveState, setSaveState] = useState<SaveState>({ status: "idle" });
-  const activeSave = useRef<{ readonly abortController: AbortController; readonly large: boolean } | null>(null);
-  const isMounted = useRef(true);
-  useEffect(() => {
-    isMounted.current = true;
-    return () => {
-      isMounted.current = false;
-      if (activeSave.current?.large !== true) activeSave.current?.abortController.abort();
-    };
-  }, []);
-
-  const save = async <Result>({
-    content,
-    run,
-    onSaved,
-    onSavedAfterUnmount,
-    onFailed,
-  }: SaveOptions<Result>): Promise<void> => {
-    const controller = new AbortController();
-    const large = content !== null && content.size > maxSmallContentBytes;
-    activeSave.current = { abortController: controller, large };
-    const updateState = (next: SaveState) => {
-      if (isMounted.current && activeSave.current?.abortController === controller) setSaveState(next);
-    };
-    updateState({ status: "running", progress: null, large });
-    try {
-      const result = await run({
-        signal: controller.signal,
-        onProgress: (progress) => {
-          if (!controller.signal.aborted) updateState({ status: "running", progress, large });
-        },
-      });
-      updateState({ status: "idle" });
-      if (isMounted.current) onSaved(result);
-      else onSavedAfterUnmount();
-    } catch (thrown) {
-      const error = toPortalError(thrown);
-      const handled = controller.signal.aborted || onFailed?.(error) === true;
-      updateState(handled ? { status: "idle" } : { status: "failed", error });
-    } finally {
-      void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) });
-    }
+  const operation = useVaultOperation({ vault });
+  const [savesInBackground, setSavesInBackground] = useState(false);
+  const save = <Result>({ content, run, onSaved, onFailed = () => undefined }: SaveOptions<Result>): void => {
+    const inBackground = content !== null && content.size > maxSmallContentBytes;
+    setSavesInBackground(inBackground);
+    operation.start({
+      run: runUnlocked(vault, run),
+      continues: inBackground,
+      onDone: onSaved,
+      onLateResult: onSaved,
+      onFailed,
+      onSettled: () => void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+    });
   };
-  const cancel = () => {
-    activeSave.current?.abortController.abort();
-  };
-  /** What failed is mended, or no longer of interest. */
-  const clearFailure = () => {
-    setSaveState((current) => (current.status === "failed" ? { status: "idle" } : current));
-  };
-  return { saveState, save, cancel, clearFailure };
+  return { operation, savesInBackground, save };
 }

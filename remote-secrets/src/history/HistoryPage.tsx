@@ -29,8 +29,8 @@ import { RemoveVersionsPanel } from "./RemoveVersionsPanel.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
 /**
- * Route `/secret-history/:secretId`: the versions of a secret. Those that are kept can be
- * recovered, restored and removed.
+ * Route `/secret-history/:secretId`: lists the versions of a secret. Versions whose content is kept
+ * can be opened, restored and removed.
  */
 export default function HistoryPage() {
   const { t } = useTranslation("beta-home");
@@ -89,9 +89,9 @@ interface VersionListProps {
   readonly vault: Vault;
   readonly secretId: string;
   readonly versions: readonly SecretVersion[];
-  /** False for a secret in the trash. */
+  /** Whether versions can be restored; false in the trash. */
   readonly restorable: boolean;
-  /** False on a locked device: removing is signed. */
+  /** Whether versions can be removed; false while locked, because a removal is signed. */
   readonly removable: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { Checkbox, FieldError } from "@relicario/shared/forms";
+import { Checkbox, FieldError, RequestedOpener, runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Loading, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -14,49 +14,53 @@ import { historyQuery } from "../data/secrets.ts";
 interface RemoveVersionsPanelProps {
   readonly vault: Vault;
   readonly secretId: string;
-  /** Called once versions were removed. */
   readonly onRemoved?: () => void;
-  /** Absent where there is nothing to go back to. */
+  /** Omitted if there is no view to return to. */
   readonly onClose?: () => void;
 }
 
 /**
- * Former versions to choose from, removed for good after a question. It stands where there is no
- * room for another version, so that nothing typed is left for it.
+ * Removes chosen former versions for good, after a confirmation. Also shown in a form whose save
+ * failed because there was no room for another version, so that typed text is not lost.
  */
 export function RemoveVersionsPanel({ vault, secretId, onRemoved, onClose }: RemoveVersionsPanelProps) {
   const { t } = useTranslation("beta-home");
   const { user, language, confirm, notify } = usePortal();
   const client = useQueryClient();
   const history = useQuery(historyQuery(vault, user.userId, secretId));
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [selectedVersions, setSelectedVersions] = useState<ReadonlySet<number>>(new Set());
   const [selectionMissing, setSelectionMissing] = useState(false);
-  const remove = useMutation({
-    mutationFn: (versions: readonly number[]) => vault.removeVersions(secretId, versions),
-    onSuccess: (_, versions) => {
-      notify({ tone: "success", text: t("remove.done_status", { count: versions.length }) });
-      setSelected(new Set());
-      onRemoved?.();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
-  });
+  const removeOperation = useVaultOperation({ vault });
+  const remove = (versions: readonly number[]) => {
+    removeOperation.start({
+      run: runUnlocked(vault, (options) => vault.removeVersions(secretId, versions, options)),
+      onDone: () => {
+        notify({ tone: "success", text: t("remove.done_status", { count: versions.length }) });
+        setSelectedVersions(new Set());
+        onRemoved?.();
+      },
+      onSettled: () => void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+    });
+  };
   const formerVersions = (history.data ?? []).filter(({ current, dropped }) => !current && !dropped);
-  const versions = formerVersions.map(({ version }) => version).filter((version) => selected.has(version));
+  const versionsToRemove = formerVersions
+    .map(({ version }) => version)
+    .filter((version) => selectedVersions.has(version));
   const formats = getFormats(language);
 
   const handleSelect = (version: number, isSelected: boolean) => {
     setSelectionMissing(false);
-    setSelected(
+    setSelectedVersions(
       (previous) => new Set(isSelected ? [...previous, version] : [...previous].filter((other) => other !== version)),
     );
   };
   const handleRemove = async () => {
-    setSelectionMissing(versions.length === 0);
-    if (versions.length === 0) return;
-    const count = versions.length;
+    setSelectionMissing(versionsToRemove.length === 0);
+    if (versionsToRemove.length === 0) return;
+    const count = versionsToRemove.length;
     const shareCount = await countLiveShares(
       vault,
-      (share) => share.secretId === secretId && versions.includes(share.version),
+      (share) => share.secretId === secretId && versionsToRemove.includes(share.version),
     );
     const body = t("remove.confirm_body");
     const confirmed = await confirm({
@@ -67,7 +71,7 @@ export function RemoveVersionsPanel({ vault, secretId, onRemoved, onClose }: Rem
       alert: true,
       danger: true,
     });
-    if (confirmed) remove.mutate(versions);
+    if (confirmed) remove(versionsToRemove);
   };
 
   return (
@@ -90,8 +94,8 @@ export function RemoveVersionsPanel({ vault, secretId, onRemoved, onClose }: Rem
                 when: formats.dateTime(createdAt),
                 size: formats.size(sealedSize),
               })}
-              checked={selected.has(version)}
-              disabled={remove.isPending}
+              checked={selectedVersions.has(version)}
+              disabled={removeOperation.running}
               onChange={(event) => {
                 handleSelect(version, event.target.checked);
               }}
@@ -100,10 +104,10 @@ export function RemoveVersionsPanel({ vault, secretId, onRemoved, onClose }: Rem
         </Choices>
       )}
       {selectionMissing && <FieldError>{t("remove.missing_error")}</FieldError>}
-      <ErrorNotice error={remove.error} />
+      <RequestedOpener vault={vault} operation={removeOperation} />
       <SpacedRow>
         {formerVersions.length > 0 && (
-          <Button tone="danger" size="small" pending={remove.isPending} onClick={() => void handleRemove()}>
+          <Button tone="danger" size="small" pending={removeOperation.running} onClick={() => void handleRemove()}>
             {t("remove.chosen_action")}
           </Button>
         )}

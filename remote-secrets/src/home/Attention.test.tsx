@@ -2,7 +2,13 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
-import { createFakeHttpClient, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
+import {
+  createFakeHttpClient,
+  createFakeVault,
+  expectAccessible,
+  renderApp,
+  wholeText,
+} from "@relicario/shared/testing";
 import { createMe } from "../testing/me.ts";
 import { Attention, findExpiringShares } from "./Attention.tsx";
 
@@ -22,7 +28,7 @@ function createRow(
     contentKind: "text" as const,
     name: "secret.txt",
     size: 1,
-    openers: [],
+    openerIds: [],
     copyCheckedAt,
     kits: [],
   };
@@ -35,13 +41,14 @@ function createRow(
     createdAt: updatedAt,
     updatedAt,
     deletedAt: null,
+    trashConfirmedAt: null,
     droppedAt: null,
     label,
     ...overrides,
   };
 }
 
-describe("endingSoon", () => {
+describe("findExpiringShares", () => {
   const createShare = (secretId: string, hours: number) => ({
     shareId: `${secretId}-${String(hours)}`,
     secretId,
@@ -53,31 +60,31 @@ describe("endingSoon", () => {
   });
   const rows = [createRow("a", daysAgo(1)), createRow("b", daysAgo(1)), createRow("c", daysAgo(1))];
 
-  it("finds secrets whose last share ends within two days, the soonest first", () => {
+  it("finds secrets whose last share expires within two days, soonest first", () => {
     const shares = [createShare("id-a", 40), createShare("id-b", 3), createShare("id-c", 3), createShare("id-c", 100)];
     expect(findExpiringShares(shares, rows, now).map(({ title }) => title)).toEqual(["b", "a"]);
   });
 
-  it("names no share of a secret that is not there", () => {
+  it("ignores shares of unknown secrets", () => {
     expect(findExpiringShares([createShare("other", 3)], rows, now)).toEqual([]);
   });
 });
 
 describe("Attention", () => {
-  it("says which secret to try, and goes there", async () => {
+  it("suggests a copy check, and opens it", async () => {
     const { record } = await renderApp(
       <main>
         <h1>Home</h1>
         <Attention vault={createFakeVault()} rows={[createRow("Diary", daysAgo(200, Date.now()))]} />
       </main>,
     );
-    expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
+    expect(await screen.findByText("One secret has not been opened for a long time")).toBeVisible();
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Try with “Diary”" }));
+    await userEvent.click(screen.getByRole("button", { name: "Check with “Diary”" }));
     expect(record.paths).toEqual(["/provide-image-recovery?check=id-Diary"]);
   });
 
-  it("says that a share is about to expire, and leads to it", async () => {
+  it("warns that a share expires soon, and links to it", async () => {
     const vault = createFakeVault({
       secrets: [{ title: "Diary", content: "x" }],
       shares: [{ shareId: "one", secretId: "id-Diary", expiresAt: new Date(Date.now() + 3_600_000).toISOString() }],
@@ -88,12 +95,12 @@ describe("Attention", () => {
         <Attention vault={vault} rows={[createRow("Diary", daysAgo(1, Date.now()))]} />
       </main>,
     );
-    expect(await screen.findByText("A share of “Diary” is about to expire")).toBeVisible();
+    expect(await screen.findByText(wholeText("A share of “Diary” expires soon"))).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to its shares" })).toHaveAttribute("href", "/share/id-Diary");
     await expectAccessible();
   });
 
-  it("tells the service when the first secret is due, once, and nothing where it knows", async () => {
+  it("reports the next due date once, and only if the service has another date", async () => {
     const rows = [
       createRow("Diary", "2026-11-01T09:00:00.000Z"),
       createRow("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z"),
@@ -120,7 +127,7 @@ describe("Attention", () => {
     expect(upToDateHttp.calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("tells nothing of secrets whose labels are locked", async () => {
+  it("reports no due date while labels are locked", async () => {
     const http = createFakeHttpClient({
       "GET /user/me": () => ({ ...createMe("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }),
     });
@@ -134,15 +141,15 @@ describe("Attention", () => {
     expect(http.calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("is not there when all is well", async () => {
+  it("renders nothing if nothing needs attention", async () => {
     await renderApp(<Attention vault={createFakeVault()} rows={[createRow("Diary", daysAgo(1, Date.now()))]} />);
     expect(screen.queryByRole("heading")).not.toBeInTheDocument();
   });
 
   it.each([
-    [null, false, "We have no e-mail address to warn you"],
+    [null, false, "Add a contact e-mail so we can alert you"],
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
-  ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
+  ] as const)("warns about the address %s (verified: %s)", async (address, verified, title) => {
     await renderApp(<Attention vault={createFakeVault()} rows={[]} />, {
       http: createFakeHttpClient({ "GET /user/me": () => createMe(address, verified) }),
     });
@@ -150,7 +157,7 @@ describe("Attention", () => {
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
   });
 
-  it("says nothing of an address that is confirmed", async () => {
+  it("ignores a verified address", async () => {
     const http = createFakeHttpClient({ "GET /user/me": () => createMe("alba@example.org", true) });
     const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http });
     await waitFor(() => {

@@ -10,14 +10,14 @@ import {
   type Vault,
 } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
+import { Button, ButtonLink, markVerbatim, Notice, renderVerbatim, SectionTitle, Stack } from "@relicario/shared/ui";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { liveSharesQuery } from "../data/secrets.ts";
 
-/** A share that ends within this time is named. */
+/** Shares that expire within this time are listed. */
 const expiringSoonMilliseconds = 2 * 86_400_000;
 const maxExpiringShares = 3;
 
@@ -27,8 +27,8 @@ interface AttentionProps {
 }
 
 /**
- * Suggests a rehearsal when a secret was not opened for long, and the profile when the contact
- * address is missing or unverified.
+ * Shows what needs attention: a copy check that is due, shares that expire soon, and a contact
+ * address that is missing or unverified.
  */
 export function Attention({ vault, rows }: AttentionProps) {
   const { t } = useTranslation("beta-home");
@@ -36,9 +36,9 @@ export function Attention({ vault, rows }: AttentionProps) {
   const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   const [now] = useState(() => Date.now());
   const me = useQuery(accountQuery(http, user.userId));
-  const overdue = findDueCopyChecks(rows, now);
+  const overdueRows = findDueCopyChecks(rows, now);
   useReportCopyCheckDue(rows, me.data?.rehearsal_due_at);
-  const [mostOverdue] = overdue;
+  const [mostOverdueRow] = overdueRows;
   const addressProblem =
     me.data === undefined || me.data.contact_email_verified
       ? null
@@ -46,23 +46,27 @@ export function Attention({ vault, rows }: AttentionProps) {
         ? "missing"
         : "unverified";
   const expiringShares = findExpiringShares(shares, rows, now);
-  if (mostOverdue === undefined && addressProblem === null && expiringShares.length === 0) return null;
+  if (mostOverdueRow === undefined && addressProblem === null && expiringShares.length === 0) return null;
   return (
     <Stack $gap={3}>
       <SectionTitle>{t("attention.title")}</SectionTitle>
-      {mostOverdue !== undefined && (
+      {mostOverdueRow !== undefined && (
         <Notice
           tone="warn"
-          title={t("attention.rehearse_title", { count: overdue.length })}
+          title={t("attention.rehearse_title", { count: overdueRows.length })}
           actions={
             <Button
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(`/provide-image-recovery?${new URLSearchParams({ check: mostOverdue.secretId }).toString()}`);
+                navigate(
+                  `/provide-image-recovery?${new URLSearchParams({ check: mostOverdueRow.secretId }).toString()}`,
+                );
               }}
             >
-              {t("attention.rehearse_action", { title: mostOverdue.label?.title ?? "" })}
+              {renderVerbatim(
+                t("attention.rehearse_action", { title: markVerbatim(mostOverdueRow.label?.title ?? "") }),
+              )}
             </Button>
           }
         >
@@ -73,7 +77,7 @@ export function Attention({ vault, rows }: AttentionProps) {
         <Notice
           key={share.shareId}
           tone="info"
-          title={t("attention.share_title", { title })}
+          title={t("attention.share_title", { title: markVerbatim(title) })}
           actions={
             <ButtonLink tone="quiet" size="small" to={`/share/${share.secretId}`}>
               {t("attention.share_action")}
@@ -101,8 +105,8 @@ export function Attention({ vault, rows }: AttentionProps) {
 }
 
 /**
- * Tells the service when the first of these secrets is due, where it does not know: it changes with
- * every rehearsal, edit and removal on any device. A failure is made up for at the next visit.
+ * Reports when the next copy check is due, if the service has another date. The date changes with
+ * every check, edit and removal on any device. After a failure the next visit reports it.
  */
 function useReportCopyCheckDue(rows: readonly SecretRow[], reportedDueAt: string | null | undefined): void {
   const { user, http } = usePortal();
@@ -118,9 +122,7 @@ function useReportCopyCheckDue(rows: readonly SecretRow[], reportedDueAt: string
   }, [http, client, user.userId, locked, dueAt, reportedDueAt]);
 }
 
-/**
- * Secrets whose last share ends within two days, with that share, the soonest first; at most three.
- */
+/** Returns the secrets whose last share expires within two days, soonest first, at most three. */
 export function findExpiringShares(
   shares: readonly ShareSummary[],
   rows: readonly SecretRow[],
@@ -139,9 +141,7 @@ export function findExpiringShares(
     .slice(0, maxExpiringShares);
 }
 
-/**
- * The account, for its contact address. A failure is not shown: the first screen works without it.
- */
+/** The account. A failure is not shown, because the screen works without the account. */
 export const accountQuery = (http: Portal["http"], userId: string) =>
   queryOptions({
     queryKey: ["secrets-home", "me", userId],

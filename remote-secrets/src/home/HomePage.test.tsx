@@ -20,50 +20,50 @@ async function renderPage(vaultSettings: FakeVaultSettings = {}, settings: Param
     <main>
       <HomePage />
     </main>,
-    { vault, path: "/home", route: "/home", ...settings },
+    { vault, path: "/home", routePattern: "/home", ...settings },
   );
   return { vault, ...app };
 }
 
 describe("HomePage", () => {
-  it("greets, and offers the one thing to do", async () => {
-    const { location } = await renderPage();
+  it("greets the person, and offers to protect a secret", async () => {
+    const { getLocation } = await renderPage();
     expect(screen.getByRole("heading", { level: 1, name: "Hello, alba" })).toBeVisible();
     await waitFor(() => {
       expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/welcome-backup");
     });
     await userEvent.click(screen.getByRole("link", { name: "Protect a secret" }));
-    expect(location()).toBe("/welcome-backup");
+    expect(getLocation()).toBe("/welcome-backup");
   });
 
-  it("lets the form find out whether it is the first, for whoever is faster than the vault", async () => {
+  it("links to a form that redirects a first secret, until the vault's state is known", async () => {
     const routes = { "/add-secret": () => import("../add/AddSecretPage.tsx") };
-    const { location } = await renderPage({}, { path: "/add-secret?guided", routes });
+    const { getLocation } = await renderPage({}, { path: "/add-secret?guided", routes });
     await waitFor(() => {
-      expect(location()).toBe("/welcome-backup");
+      expect(getLocation()).toBe("/welcome-backup");
     });
     const pendingVault: FakeVault = {
       ...createFakeVault({}),
       refresh: () => new Promise(() => undefined),
       getState: () => unknownState,
     };
-    await renderApp(<HomePage />, { vault: pendingVault, path: "/home", route: "/home" });
+    await renderApp(<HomePage />, { vault: pendingVault, path: "/home", routePattern: "/home" });
     expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret?guided");
   });
 
-  it("leads to the one page form once something is kept", async () => {
+  it("links to the one-page form once there is a secret", async () => {
     await renderPage({ secrets: [{ title: "Keys", content: "x" }] });
     await screen.findByRole("list", { name: "Recent" });
     expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret");
   });
 
-  it("explains itself to somebody who keeps nothing yet", async () => {
+  it("explains the product for an empty account", async () => {
     await renderPage();
     expect(await screen.findByRole("heading", { name: "How it works" })).toBeVisible();
     await expectAccessible();
   });
 
-  it("shows favourites and recent secrets, and the way to all of them", async () => {
+  it("shows favourites and recent secrets, and links to all", async () => {
     await renderPage({
       secrets: [
         ...Array.from({ length: 6 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
@@ -79,19 +79,19 @@ describe("HomePage", () => {
     await expectAccessible();
   });
 
-  it("asks for the address while the secrets are on their way, so that what it says moves nothing", async () => {
+  it("loads the account in parallel with the secrets", async () => {
     const http = createFakeHttpClient({});
     const pendingVault: FakeVault = {
       ...createFakeVault({}),
       refresh: () => new Promise(() => undefined),
       getState: () => unknownState,
     };
-    await renderApp(<HomePage />, { vault: pendingVault, http, path: "/home", route: "/home" });
+    await renderApp(<HomePage />, { vault: pendingVault, http, path: "/home", routePattern: "/home" });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
   });
 
-  it("draws its lists with what stands above them, not before", async () => {
+  it("renders its lists only together with the notices above them", async () => {
     let respond: (account: Me) => void = () => undefined;
     const http = createFakeHttpClient({
       "GET /user/me": () =>
@@ -110,7 +110,7 @@ describe("HomePage", () => {
     expect(screen.getByRole("heading", { name: "Needs your attention" })).toBeVisible();
   });
 
-  it("draws its lists at the first failure of what stands above them, and goes on without it", async () => {
+  it("renders its lists once the notices above them have failed for the first time", async () => {
     const http = createFakeHttpClient({});
     const { queryClient } = await renderPage({ secrets: [{ title: "Keys", content: "x" }] }, { http });
     expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
@@ -120,7 +120,7 @@ describe("HomePage", () => {
     expect(screen.getByRole("list", { name: "Recent" })).toBeVisible();
   });
 
-  it("waits for all rows: only they tell which are favourites", async () => {
+  it("waits for all rows, because favourites may be anywhere among them", async () => {
     const fakeVault = createFakeVault({
       secrets: [
         { title: "Keys", content: "x", favorite: true },
@@ -129,12 +129,12 @@ describe("HomePage", () => {
       batchSize: 1,
     });
     let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
+    const releasePromise = new Promise<void>((resolve) => {
       release = resolve;
     });
     const list: FakeVault["list"] = async (options) => {
       const rows = await fakeVault.list(options);
-      await released;
+      await releasePromise;
       return rows;
     };
     const { queryClient, portal } = await renderPage({}, { vault: { ...fakeVault, list } });
@@ -159,7 +159,7 @@ describe("HomePage", () => {
     await expectAccessible();
   });
 
-  it("keeps its first button when the secrets cannot be read", async () => {
+  it("keeps its main button when the secrets cannot be read", async () => {
     const vault = createFakeVault({});
     vault.failWith("refresh", "offline");
     await renderApp(
@@ -173,7 +173,7 @@ describe("HomePage", () => {
     await expectAccessible();
   });
 
-  it("is whole in Spanish and in the dark", async () => {
+  it("renders in Spanish and in the dark theme", async () => {
     await renderPage({}, { language: "es", theme: "dark" });
     expect(await screen.findByRole("heading", { name: "Cómo funciona" })).toBeVisible();
     await expectAccessible();
@@ -182,7 +182,7 @@ describe("HomePage", () => {
   it.each([
     ["unlocked", true],
     ["locked", false],
-  ])("shows on a device that is %s that somebody asked to start anew, and objects", async (_description, unlocked) => {
+  ])("shows a requested account reset on an %s device, and lets the person object", async (_description, unlocked) => {
     const { vault } = await renderPage({
       secrets: [{ title: "Keys", content: "x" }],
       unlocked,
@@ -191,23 +191,23 @@ describe("HomePage", () => {
     expect(await screen.findByText("Someone asked to reset this account")).toBeVisible();
     expect(screen.getByRole("link", { name: "What this means" })).toHaveAttribute("href", "/start-anew");
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "This was not me: object" }));
+    await userEvent.click(screen.getByRole("button", { name: "This was not me: stop the reset" }));
     await waitFor(() => {
       expect(screen.queryByText("Someone asked to reset this account")).toBeNull();
     });
     expect((await vault.accountReset.status()).state).toBe("objected");
   });
 
-  it("says on a device without the new keys that the account was started anew, and nothing on one that has them", async () => {
+  it("shows, on a device without the new keys, that the account was reset", async () => {
     await renderPage({ secrets: [{ title: "Keys", content: "x" }], unlocked: false, accountReset: "begun" });
     expect(await screen.findByText(/^This account was reset on 18 Nov 2026/)).toBeVisible();
     await expectAccessible();
   });
 
-  it("says why objecting did not succeed", async () => {
+  it("shows why objecting failed", async () => {
     const { vault } = await renderPage({ secrets: [{ title: "Keys", content: "x" }], accountReset: "ready" });
     vault.failWith("accountReset.end", "offline");
-    await userEvent.click(await screen.findByRole("button", { name: "This was not me: object" }));
+    await userEvent.click(await screen.findByRole("button", { name: "This was not me: stop the reset" }));
     expect(await screen.findByText("This account can be reset now")).toBeVisible();
     await waitFor(() => {
       expect(screen.getAllByRole("alert").length).toBeGreaterThan(1);

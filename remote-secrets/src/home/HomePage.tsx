@@ -3,6 +3,7 @@ import {
   ButtonLink,
   Card,
   Loading,
+  markVerbatim,
   media,
   Muted,
   Page,
@@ -29,18 +30,14 @@ import { accountQuery, Attention } from "./Attention.tsx";
 import { HowItWorks } from "./HowItWorks.tsx";
 import { Messages } from "./Messages.tsx";
 
-/**
- * Route `/home`: a button to add a secret, what needs attention, short lists of favourites and
- * recent secrets.
- */
+/** Route `/home`: a button to add a secret, notices, favourites and recent secrets. */
 export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user, http } = usePortal();
   const secrets = useSecrets();
   const access = useVault();
-  // Fetched with the secrets, and known before the lists are drawn: their notices are above them.
-  // So are favourites and what was
-  // not opened for long, of which only all rows tell.
+  // The account is loaded before the lists render, because its notices are above the lists.
+  // Favourites and due copy checks also need all rows.
   const account = useQuery(accountQuery(http, user.userId));
   const accountReset = useQuery(accountResetQuery(access.status === "ready" ? access.vault : null, user.userId));
   const loading =
@@ -51,7 +48,7 @@ export default function HomePage() {
         isFirstFetchPending(account) ||
         isFirstFetchPending(accountReset)));
   return (
-    <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
+    <Page width="wide" title={t("home.title", { name: markVerbatim(user.userName) })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
         <HeroText>
           <SectionTitle>{t("home.create_title")}</SectionTitle>
@@ -87,14 +84,14 @@ export default function HomePage() {
 }
 
 /**
- * The first secret goes step by step. Until it is known whether there is one, the form finds out.
+ * Path for protecting a secret. The first secret goes through the guided flow. Until the vault's
+ * state is known, `/add-secret?guided` decides.
  */
 function getProtectPath(secrets: SecretsState): string {
   if (secrets.status !== "ready") return "/add-secret?guided";
   return secrets.vaultStatus === "empty" ? "/welcome-backup" : "/add-secret";
 }
 
-/** Rows in each short list. */
 const shortListLength = 4;
 
 interface ShortListsProps {

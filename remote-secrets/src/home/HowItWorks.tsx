@@ -1,4 +1,4 @@
-import { Card, media, s, SmallText, space, SectionTitle, Stack } from "@relicario/shared/ui";
+import { Card, media, PictureFacts, s, SmallText, space, SectionTitle, Stack } from "@relicario/shared/ui";
 import { Image, LockKeyhole, Undo2 } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -9,7 +9,6 @@ const steps = [
   { name: "back", Icon: Undo2 },
 ] as const;
 
-/** Introduction, shown while the account has no secrets. */
 export function HowItWorks() {
   const { t } = useTranslation("beta-home");
   return (
@@ -24,6 +23,7 @@ export function HowItWorks() {
           </Card>
         ))}
       </Steps>
+      <PictureFacts />
     </Stack>
   );
 }

@@ -38,7 +38,7 @@ describe("Messages", () => {
     localStorage.clear();
   });
 
-  it("shows what the vendor tells, in the language of the portal", async () => {
+  it("shows the vendor's messages in the portal's language", async () => {
     const { unmount } = await renderMessages([news, offer]);
     expect(getTitles()).toEqual(["New", "Offer"]);
     expect(screen.getByRole("link", { name: /^Read more/ })).toHaveAttribute("href", "https://example.org/news");
@@ -49,7 +49,7 @@ describe("Messages", () => {
     await expectAccessible();
   });
 
-  it("closes one for good, on this device", async () => {
+  it("closes a message on this device for good", async () => {
     const { unmount } = await renderMessages([news, offer]);
     await userEvent.click(screen.getByRole("button", { name: "Close: New" }));
     expect(getTitles()).toEqual(["Offer"]);
@@ -58,7 +58,7 @@ describe("Messages", () => {
     expect(getTitles()).toEqual(["Offer"]);
   });
 
-  it("gives advice of its own while the vendor has nothing to tell", async () => {
+  it("shows the built-in advice if the vendor has no messages", async () => {
     await renderMessages([]);
     expect(getTitles()).toEqual(["Keep two or three copies of your picture"]);
     await userEvent.click(screen.getByRole("button", { name: /^Close/ }));
@@ -81,12 +81,12 @@ describe("Messages", () => {
 });
 
 describe("closed messages", () => {
-  it("are forgotten when something else stands there", () => {
+  it("are empty if the stored value is invalid", () => {
     expect(readClosedMessages({ getItem: () => "{" })).toEqual([]);
     expect(readClosedMessages({ getItem: () => '{"a":1}' })).toEqual([]);
   });
 
-  it("are closed until the page is loaded again where nothing can be kept", () => {
+  it("stay closed until reload if storage fails", () => {
     const fullStorage = {
       getItem: () => null,
       setItem: () => {
@@ -96,7 +96,7 @@ describe("closed messages", () => {
     expect(closeMessage(fullStorage, "news")).toEqual(["news"]);
   });
 
-  it("are the last hundred", () => {
+  it("are limited to the last hundred closed messages", () => {
     const entries = new Map<string, string>();
     const storage = {
       getItem: (key: string) => entries.get(key) ?? null,

@@ -1,4 +1,4 @@
-import { usePortal, type PortalMessage } from "@relicario/shared/contract";
+import { pageStorage, usePortal, type PortalMessage } from "@relicario/shared/contract";
 import { Card, IconButton, s, space, visuallyHidden } from "@relicario/shared/ui";
 import { ExternalLink, Lightbulb, Megaphone, X } from "lucide-react";
 import { useState } from "react";
@@ -7,25 +7,22 @@ import { styled } from "styled-components";
 
 import { readClosedMessages, closeMessage } from "./closed-messages.ts";
 
-/**
- * Id under which closing the built-in advice is remembered; it is shown when the vendor has no
- * messages.
- */
+/** Id of the built-in advice. */
 const adviceId = "copies";
 
 /**
- * The vendor's messages from the deployment document, or else one built-in advice. Closing one is
- * remembered on this device.
+ * Shows the vendor's messages in the deployment document or, if there are none, the built-in
+ * advice. That a message was closed is stored on this device.
  */
 export function Messages() {
   const { t } = useTranslation("ad-banner");
   const { vendor, language } = usePortal();
-  const [closedIds, setClosedIds] = useState(() => readClosedMessages(localStorage));
+  const [closedIds, setClosedIds] = useState(() => readClosedMessages(pageStorage.local));
   const openMessages = vendor.messages.filter(({ id }) => !closedIds.includes(id));
   const showsAdvice = vendor.messages.length === 0 && !closedIds.includes(adviceId);
   if (openMessages.length === 0 && !showsAdvice) return null;
   const handleClose = (id: string) => {
-    setClosedIds(closeMessage(localStorage, id));
+    setClosedIds(closeMessage(pageStorage.local, id));
   };
   return (
     <section aria-labelledby="messages-title" data-tour="home-messages">
@@ -84,7 +81,7 @@ function Message({ title, body, link, isBuiltIn = false, onClose }: MessageProps
   );
 }
 
-/** Only `https:` and same-origin addresses become links. */
+/** Returns the link if it is a `https:` or same-origin address; otherwise null. */
 function getSafeLink({ link }: PortalMessage): string | null {
   const address = link === undefined ? null : URL.parse(link);
   return address !== null && (address.protocol === "https:" || address.origin === location.origin)

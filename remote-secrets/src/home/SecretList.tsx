@@ -10,13 +10,12 @@ import { useRowActions } from "../row/useRowActions.ts";
 interface SecretListProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
-  /** Accessible name of the list. */
   readonly label: string;
 }
 
 const ignoreSelection = () => undefined;
 
-/** A short list without virtualisation and selection. */
+/** A short list, without virtualisation or selection. */
 export function SecretList({ vault, rows, label }: SecretListProps) {
   const { user } = usePortal();
   const actions = useRowActions(vault, ignoreSelection, null);

@@ -4,6 +4,7 @@ import {
   createPictureFile,
   renderApp,
   type FakeSecret,
+  wholeText,
 } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import { act, screen, waitFor, within } from "@testing-library/react";
@@ -17,7 +18,7 @@ const sampleSecrets: readonly FakeSecret[] = [
   { title: "House keys", content: "4711", dropped: true },
 ];
 
-/** What was handed to the downloads: name and text. */
+/** Downloaded files. */
 const downloads: { name: string; blob: Blob }[] = [];
 
 beforeEach(() => {
@@ -43,7 +44,7 @@ async function openPanel(settings: Parameters<typeof renderApp>[1] = {}, unlocke
       <SecretsPage />
       <Link to="/elsewhere">Elsewhere</Link>
     </main>,
-    { vault, path: "/secrets", route: "/secrets", ...settings },
+    { vault, path: "/secrets", routePattern: "/secrets", ...settings },
   );
   await userEvent.click(await screen.findByRole("button", { name: "Select" }));
   await userEvent.click(screen.getByRole("button", { name: "Select all" }));
@@ -62,45 +63,46 @@ async function exportWith(name: string): Promise<void> {
 }
 
 describe("ExportPanel", () => {
-  it("saves an archive with a picture, and names what was left out", async () => {
+  it("downloads an archive with a picture, and lists skipped secrets", async () => {
     await openPanel();
     await startExport();
     expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toHaveFocus();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Export" }));
-    expect(screen.getByText("Choose the picture first.")).toBeVisible();
+    expect(screen.getByText("Choose a picture, a recovery code or a passkey first.")).toBeVisible();
     await exportWith("garden");
-    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toHaveFocus();
+    expect(await screen.findByRole("heading", { name: "The archive contains 1 secret" })).toHaveFocus();
     expect(screen.getByText(/House keys/)).toBeVisible();
     expect(downloads.map(({ name }) => name)).toEqual(["secrets-export.zip"]);
     await expectAccessible();
   });
 
-  it("is open with everything that is kept where settings lead to it, and ends in the list", async () => {
+  it("opens with all secrets from the link in the settings, and returns to the list when closed", async () => {
     const vault = createFakeVault({ secrets: sampleSecrets, images: [{ name: "Garden", picture: "garden" }] });
-    await renderApp(<SecretsPage />, { vault, path: "/secrets?export=all", route: "/secrets" });
+    await renderApp(<SecretsPage />, { vault, path: "/secrets?export=all", routePattern: "/secrets" });
     expect(await screen.findByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByText("2 secrets")).toBeVisible();
   });
 
-  it("shows the exit identity when asked alone, and ends once it was taken", async () => {
+  it("shows the key of the archive only on request, and closes only after it was saved", async () => {
     await openPanel();
     await startExport();
     await exportWith("garden");
-    await screen.findByRole("heading", { name: "1 secret is in the archive" });
+    await screen.findByRole("heading", { name: "The archive contains 1 secret" });
     expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
     expect(screen.getByRole("button", { name: "Done" })).toBeDisabled();
-    await userEvent.click(screen.getByRole("button", { name: "Save as exit.txt" }));
+    await userEvent.click(screen.getByRole("button", { name: "Save the key (exit.txt)" }));
     expect(downloads.at(-1)?.name).toBe("exit.txt");
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
-    expect(screen.getByLabelText("Exit identity")).toHaveTextContent("AGE-SECRET-KEY-PQ-1FAKE");
+    expect(screen.getByLabelText("Archive key")).toHaveTextContent("AGE-SECRET-KEY-PQ-1FAKE");
+    expect(screen.getByLabelText("Archive key")).toHaveAttribute("translate", "no");
     await userEvent.click(screen.getByRole("button", { name: "Done" }));
     expect(await screen.findByText("2 secrets")).toBeVisible();
     expect(document.body).not.toHaveTextContent("AGE-SECRET-KEY");
   });
 
-  it("does not count a look as taking the identity along, but a print", async () => {
+  it("counts printing, but not showing, as saving the identity", async () => {
     await openPanel();
     await startExport();
     await exportWith("garden");
@@ -124,11 +126,11 @@ describe("ExportPanel", () => {
     await openPanel({ vault: damagedVault });
     await startExport();
     await exportWith("garden");
-    expect(await screen.findByText(/“Cold wallet” is damaged/)).toBeVisible();
+    expect(await screen.findByText(wholeText(/“Cold wallet” is damaged/))).toBeVisible();
     expect(downloads).toEqual([]);
   });
 
-  it("names those whose author is not verified", async () => {
+  it("lists secrets whose author is not verified", async () => {
     const vault = createFakeVault({
       secrets: [...sampleSecrets, { title: "Left by somebody", content: "x", foreign: true }],
       images: [{ name: "Garden", picture: "garden" }],
@@ -136,11 +138,11 @@ describe("ExportPanel", () => {
     await openPanel({ vault });
     await startExport();
     await exportWith("garden");
-    await screen.findByRole("heading", { name: "2 secrets are in the archive" });
-    expect(screen.getByText(/do not carry your signature/)).toHaveTextContent(/: Left by somebody\.$/);
+    await screen.findByRole("heading", { name: "The archive contains 2 secrets" });
+    expect(screen.getByText(/are not signed by you/)).toHaveTextContent(/: Left by somebody\.$/);
   });
 
-  it("asks before a running export is stopped by leaving", async () => {
+  it("asks before stopping a running export by leaving", async () => {
     const vault = createFakeVault({ secrets: sampleSecrets, images: [{ name: "Garden", picture: "garden" }] });
     const { record } = await openPanel({
       confirmAnswer: false,
@@ -155,26 +157,26 @@ describe("ExportPanel", () => {
     expect(screen.getByRole("heading", { name: "Export 2 secrets" })).toBeVisible();
   });
 
-  it("asks before the identity is left behind", async () => {
+  it("asks before losing the identity by leaving", async () => {
     const { record } = await openPanel({ confirmAnswer: false });
     await startExport();
     await exportWith("garden");
-    await screen.findByRole("heading", { name: "1 secret is in the archive" });
+    await screen.findByRole("heading", { name: "The archive contains 1 secret" });
     await userEvent.click(screen.getByRole("link", { name: "Elsewhere" }));
     await waitFor(() => {
-      expect(record.confirms.at(-1)?.title).toBe("Leave without the exit identity?");
+      expect(record.confirms.at(-1)?.title).toBe("Leave without the archive key?");
     });
-    expect(screen.getByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "The archive contains 1 secret" })).toBeVisible();
   });
 
-  it("says that it is not this picture, and lets the next one try", async () => {
+  it("rejects a wrong picture, and accepts the next one", async () => {
     await openPanel();
     await startExport();
     await exportWith("lake");
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(downloads).toEqual([]);
     await exportWith("garden");
-    expect(await screen.findByRole("heading", { name: "1 secret is in the archive" })).toBeVisible();
+    expect(await screen.findByRole("heading", { name: "The archive contains 1 secret" })).toBeVisible();
   });
 
   it("is not offered on a locked device", async () => {
@@ -184,7 +186,7 @@ describe("ExportPanel", () => {
     ).not.toBeInTheDocument();
   });
 
-  it("is gone with the lock", async () => {
+  it("closes on lock", async () => {
     const { vault, record } = await openPanel();
     await startExport();
     await exportWith("garden");

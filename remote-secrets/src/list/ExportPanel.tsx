@@ -1,23 +1,28 @@
-import type { ExportedSecrets, SecretRow, OpenerHandle, Vault, VaultProgress } from "@relicario/shared/contract";
-import { isPortalError } from "@relicario/shared/errors";
-import { CopyButton, FieldError, PrintButton, saveFile } from "@relicario/shared/forms";
+import type { ExportedSecrets, SecretRow, Vault } from "@relicario/shared/contract";
+import {
+  CopyButton,
+  FieldError,
+  OpenerPrompt,
+  PrintButton,
+  saveFile,
+  useVaultOperation,
+} from "@relicario/shared/forms";
 import {
   Button,
   Card,
   ErrorNotice,
   LeaveGuard,
+  markVerbatim,
   Muted,
   Notice,
-  Progress,
+  renderVerbatim,
   s,
   SectionTitle,
   SmallText,
   space,
   SpacedRow,
   Stack,
-  useOpenerHandle,
 } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -30,41 +35,36 @@ interface ExportPanelProps {
 }
 
 /**
- * Exports several secrets: asks for a picture, downloads an archive, then shows the age identity
- * that decrypts it.
+ * Exports secrets: asks for an opener, downloads an archive, then offers the age identity that
+ * opens the archive.
  */
 export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
-  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
-  const [pictureMissing, setPictureMissing] = useState(false);
-  const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const abortController = useRef<AbortController | null>(null);
-  useEffect(() => () => abortController.current?.abort(), []);
-  const exportMutation = useMutation({
-    mutationFn: (handle: OpenerHandle) => {
-      const controller = new AbortController();
-      abortController.current = controller;
-      setProgress(null);
-      return vault.exportSecrets(
-        rows.map(({ secretId }) => secretId),
-        handle,
-        { signal: controller.signal, onProgress: setProgress },
-      );
-    },
-    onSuccess: ({ archive }) => {
-      saveFile(archiveName, archive);
-    },
-    gcTime: 0, // the result holds the identity: drop them when the panel unmounts
-  });
-  const damagedId = isPortalError(exportMutation.error) ? exportMutation.error.details["secret_id"] : undefined;
+  const operation = useVaultOperation({ vault, asksOpener: true });
+  /** Contains the identity, so it must not outlive the panel. */
+  const [result, setResult] = useState<ExportedSecrets | null>(null);
+  const handleSubmit = () => {
+    operation.startWithOpener({
+      run: (options, opener) =>
+        vault.exportSecrets(
+          rows.map(({ secretId }) => secretId),
+          opener,
+          options,
+        ),
+      onDone: (exported) => {
+        saveFile(archiveName, exported.archive);
+        setResult(exported);
+      },
+    });
+  };
+  const damagedId = operation.error?.details["secret_id"];
   const damagedRow = rows.find(({ secretId }) => secretId === damagedId);
-  if (exportMutation.data !== undefined)
-    return <ExportResult result={exportMutation.data} rows={rows} onClose={onClose} />;
+  if (result !== null) return <ExportResult result={result} rows={rows} onClose={onClose} />;
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
         <LeaveGuard
-          active={exportMutation.isPending}
+          active={operation.running}
           title={t("export.stop_title")}
           body={t("export.stop_body")}
           leaveLabel={t("export.leave_action")}
@@ -72,55 +72,32 @@ export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
         />
         <AutoFocusTitle>{t("export.title", { count: rows.length })}</AutoFocusTitle>
         <Muted>{t("export.lead_body")}</Muted>
-        <vault.PictureField
-          purpose="show"
-          value={openerHandle}
-          disabled={exportMutation.isPending}
-          onChange={(value) => {
-            setOpenerHandle(value);
-            setPictureMissing(false);
-          }}
+        <OpenerPrompt
+          vault={vault}
+          operation={operation}
+          label={t("export.start_action")}
+          phaseTexts={{ fetching: t("export.running_status") }}
+          failure={
+            damagedRow === undefined ? undefined : (
+              <>
+                <ErrorNotice error={operation.error} />
+                <FieldError>
+                  {renderVerbatim(t("export.broken_error", { title: markVerbatim(getTitle(damagedRow, t)) }))}
+                </FieldError>
+              </>
+            )
+          }
+          onSubmit={handleSubmit}
+          onClose={onClose}
         />
-        {pictureMissing && <FieldError>{t("export.missing_error")}</FieldError>}
-        <ErrorNotice error={exportMutation.error} />
-        {damagedRow !== undefined && (
-          <FieldError>{t("export.broken_error", { title: getTitle(damagedRow, t) })}</FieldError>
-        )}
-        {exportMutation.isPending && (
-          <Progress
-            label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")}
-            done={progress?.done ?? 0}
-            total={progress?.total ?? 0}
-          />
-        )}
-        <SpacedRow>
-          <Button
-            pending={exportMutation.isPending}
-            onClick={() => {
-              setPictureMissing(openerHandle === null);
-              if (openerHandle !== null) exportMutation.mutate(openerHandle);
-            }}
-          >
-            {t("export.start_action")}
-          </Button>
-          <Button
-            tone="quiet"
-            onClick={() => {
-              if (exportMutation.isPending) abortController.current?.abort();
-              else onClose();
-            }}
-          >
-            {t("export.cancel_action")}
-          </Button>
-        </SpacedRow>
       </Stack>
     </Card>
   );
 }
 
 /**
- * Takes the focus on mount: the element that had it was removed, and a screen reader announces this
- * title instead.
+ * Title that takes the focus on mount, because the focused element was removed. Screen readers then
+ * announce the title.
  */
 function AutoFocusTitle({ children }: { readonly children: string }) {
   const titleRef = useRef<HTMLHeadingElement>(null);
@@ -150,13 +127,14 @@ interface ExportResultProps {
 }
 
 /**
- * The identity exists only in this component, so leaving before it was saved or printed asks first.
+ * Shows the result of an export. Confirms leaving until the identity is saved or printed, because
+ * the identity is stored nowhere.
  */
 function ExportResult({ result, rows, onClose }: ExportResultProps) {
   const { t } = useTranslation("beta-home");
   const [identitySaved, setIdentitySaved] = useState(false);
   const [identityVisible, setIdentityVisible] = useState(false);
-  const { identity, archive, exported, skipped, notVerified } = result;
+  const { identity, archive, exportedCount, skippedIds, unverifiedIds } = result;
   const joinTitles = (ids: readonly string[]) =>
     rows
       .filter(({ secretId }) => ids.includes(secretId))
@@ -175,21 +153,21 @@ function ExportResult({ result, rows, onClose }: ExportResultProps) {
           leaveLabel={t("export.leave_action")}
           stayLabel={t("export.stay_action")}
         />
-        <AutoFocusTitle>{t("export.done_title", { count: exported })}</AutoFocusTitle>
-        <Muted>{t("export.done_body", { name: archiveName })}</Muted>
-        {skipped.length > 0 && (
-          <Notice title={t("export.left_title", { count: skipped.length })}>
-            {t("export.left_body", { titles: joinTitles(skipped) })}
+        <AutoFocusTitle>{t("export.done_title", { count: exportedCount })}</AutoFocusTitle>
+        <Muted>{renderVerbatim(t("export.done_body", { name: markVerbatim(archiveName) }))}</Muted>
+        {skippedIds.length > 0 && (
+          <Notice title={t("export.left_title", { count: skippedIds.length })}>
+            {renderVerbatim(t("export.left_body", { titles: markVerbatim(joinTitles(skippedIds)) }))}
           </Notice>
         )}
-        {notVerified.length > 0 && (
+        {unverifiedIds.length > 0 && (
           <Notice tone="warn" title={t("export.author_title")}>
-            {t("export.author_body", { titles: joinTitles(notVerified) })}
+            {renderVerbatim(t("export.author_body", { titles: markVerbatim(joinTitles(unverifiedIds)) }))}
           </Notice>
         )}
         <Stack $gap={2}>
           <SmallText>{t("export.identity_body")}</SmallText>
-          <Identity tabIndex={0} aria-label={t("export.identity_aria")}>
+          <Identity tabIndex={0} translate="no" aria-label={t("export.identity_aria")}>
             {identityVisible ? identity : "•".repeat(24)}
           </Identity>
         </Stack>
@@ -206,10 +184,10 @@ function ExportResult({ result, rows, onClose }: ExportResultProps) {
           <PrintButton
             label={t("export.print_action")}
             title={t("export.print_title")}
-            text={() => identity}
+            getText={() => identity}
             onPrinted={handleIdentitySaved}
           />
-          <CopyButton secret label={t("export.copy_action")} text={() => identity} />
+          <CopyButton sensitive label={t("export.copy_action")} getText={() => identity} />
           <Button
             tone="quiet"
             onClick={() => {

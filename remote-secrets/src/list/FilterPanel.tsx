@@ -1,6 +1,7 @@
-import type { ContentKind, RecoveryImage } from "@relicario/shared/contract";
+import { contentKinds } from "@relicario/shared/api";
+import type { RecoveryImage } from "@relicario/shared/contract";
 import { FilterBox, FilterFields, SelectField, Switch } from "@relicario/shared/forms";
-import { Button, s, space } from "@relicario/shared/ui";
+import { Button, s, space, Verbatim } from "@relicario/shared/ui";
 import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -11,16 +12,15 @@ interface FilterPanelProps {
   readonly id: string;
   readonly view: ListView;
   readonly onChange: (view: ListView) => void;
-  /** All tags in use, the most used first. */
+  /** Tags in use, most used first. */
   readonly tags: readonly string[];
   readonly images: readonly RecoveryImage[];
 }
 
-const kinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
-/** Value of the choice "any": the empty string is no tag and no image id. */
+/** Value of the choice "any". No tag and no image id is empty. */
 const anyValue = "";
 
-/** Sort order and filters. A chosen tag moves from the select to the chips below it. */
+/** Sort order and filters. A chosen tag moves from the select to a chip below it. */
 export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelProps) {
   const { t } = useTranslation("beta-home");
   const availableTags = tags.filter((tag) => !view.tags.includes(tag));
@@ -40,10 +40,10 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
           value={view.kind}
           choices={[
             { value: "all", label: t("filter.kind_all_label") },
-            ...kinds.map((kind) => ({ value: kind, label: t(`filter.kind_${kind}_label`) })),
+            ...contentKinds.map((kind) => ({ value: kind, label: t(`filter.kind_${kind}_label`) })),
           ]}
           onChange={(value) => {
-            onChange({ ...view, kind: kinds.find((kind) => kind === value) ?? "all" });
+            onChange({ ...view, kind: contentKinds.find((kind) => kind === value) ?? "all" });
           }}
         />
         {tags.length > 0 && (
@@ -84,7 +84,9 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
                   onChange({ ...view, tags: view.tags.filter((other) => other !== tag) });
                 }}
               >
-                <span>{tag}</span>
+                <span>
+                  <Verbatim>{tag}</Verbatim>
+                </span>
                 <X aria-hidden size={14} />
               </Chip>
             </li>

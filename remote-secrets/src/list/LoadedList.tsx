@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { ListToolbar } from "@relicario/shared/forms";
+import { ListToolbar, runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   ButtonLink,
@@ -11,13 +11,14 @@ import {
   SpacedRow,
   Stack,
 } from "@relicario/shared/ui";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ListChecks, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useId, useMemo, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 import { styled } from "styled-components";
 
+import { secretKeys } from "../data/keys.ts";
 import { useUpdateSavedListState, useSavedListState } from "../data/saved-list-state.ts";
 import { imagesQuery, liveSharesQuery } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
@@ -27,6 +28,7 @@ import { ExportPanel } from "./ExportPanel.tsx";
 import { FilterPanel } from "./FilterPanel.tsx";
 import { PurgeDialog } from "./PurgeDialog.tsx";
 import { SelectionBar } from "./SelectionBar.tsx";
+import { TrashConfirmation } from "./TrashConfirmation.tsx";
 import { useSelection } from "./useSelection.ts";
 import { countFilters, defaultView, useVisibleRows, type Folder, type ListView } from "./visible-rows.ts";
 import { VirtualRows } from "./VirtualRows.tsx";
@@ -35,14 +37,14 @@ interface LoadedListProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
   readonly locked: boolean;
-  /** Progress while rows are still being decrypted; null once `rows` is complete. */
+  /** Progress of opening the rows; null once `rows` is complete. */
   readonly openingProgress: { readonly opened: number; readonly total: number } | null;
 }
 
-/** The kept secrets or the trash, with search, filters, selection and export. */
 export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListProps) {
   const { t } = useTranslation("beta-home");
-  const { user } = usePortal();
+  const { user, notify } = usePortal();
+  const client = useQueryClient();
   const [folder, setFolder] = useState<Folder>("active");
   const [searchText, setSearchText] = useState("");
   const [filterOpen, setFilterOpen] = useState(false);
@@ -71,10 +73,21 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
     setFolder(next);
     selection.stop();
   };
+  const purgeOperation = useVaultOperation({ vault });
   const handlePurge = (confirmedRows: readonly SecretRow[]) => {
-    void actions.purge(confirmedRows).then(() => {
-      setRowsToPurge(null);
-      selection.stop();
+    purgeOperation.start({
+      run: runUnlocked(vault, (options) =>
+        vault.purge(
+          confirmedRows.map(({ secretId }) => secretId),
+          options,
+        ),
+      ),
+      onDone: () => {
+        notify({ tone: "success", text: t("purge.done_status", { count: confirmedRows.length }) });
+        setRowsToPurge(null);
+        selection.stop();
+      },
+      onSettled: () => void client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
     });
   };
   const handleKeyDown = (event: KeyboardEvent) => {
@@ -100,7 +113,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
       {locked && <UnlockNotice vault={vault} returnTo="/secrets" />}
       {!locked && (
         <ListToolbar
-          tour="secrets"
+          tourTargetPrefix="secrets"
           searchLabel={t("list.search_label")}
           search={searchText}
           onSearch={setSearchText}
@@ -161,6 +174,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
         </TotalRow>
       )}
       <ErrorNotice error={actions.error} />
+      {!locked && openingProgress === null && <TrashConfirmation vault={vault} rows={trashedRows} />}
       {folder === "trash" && trashedRows.length > 0 && (
         <SpacedRow $justify="between">
           <SmallText>{t("list.trash_hint")}</SmallText>
@@ -199,8 +213,9 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
       <PurgeDialog
         vault={vault}
         rows={rowsToPurge}
-        pending={actions.pending}
+        operation={purgeOperation}
         onClose={() => {
+          purgeOperation.cancel();
           setRowsToPurge(null);
         }}
         onConfirm={handlePurge}
@@ -209,10 +224,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
   );
 }
 
-/**
- * Filters and sort order. Tags are in the list memory, so that they are set again when somebody
- * comes back to the list.
- */
+/** Filters and sort order. Tags are saved for the next visit. */
 function useListView(): [ListView, (view: ListView) => void] {
   const [localView, setLocalView] = useState<Omit<ListView, "tags">>(defaultView);
   const { categories } = useSavedListState();
@@ -270,10 +282,7 @@ function NoVisibleRows({ folder, isFiltered, hasActiveRows }: NoVisibleRowsProps
   );
 }
 
-/**
- * The total and what can be done with the list; as high while names are still being opened, and the
- * rows below stay where they are.
- */
+/** Keeps its height while rows are opened, so that the rows below do not move. */
 const TotalRow = styled(SpacedRow)`
   min-height: ${s("target")};
   & > :only-child {

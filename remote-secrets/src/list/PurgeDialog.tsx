@@ -1,4 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
+import { RequestedOpener, type VaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import { Button, Dialog, s, space } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
@@ -9,21 +10,21 @@ import { styled } from "styled-components";
 import { liveSharesQuery } from "../data/secrets.ts";
 
 interface PurgeDialogProps {
-  /** Rows to delete; null while the dialog is closed. */
+  /** Null while the dialog is closed. */
   readonly rows: readonly SecretRow[] | null;
   readonly vault: Vault;
-  readonly pending: boolean;
+  readonly operation: VaultOperation;
   readonly onClose: () => void;
   readonly onConfirm: (rows: readonly SecretRow[]) => void;
 }
 
-/** Asks before secrets are deleted for good, with their titles. */
-export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeDialogProps) {
+export function PurgeDialog({ rows, vault, operation, onClose, onConfirm }: PurgeDialogProps) {
   const { t } = useTranslation("beta-home");
   const { language, user } = usePortal();
   const { data: liveShares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   const shareCount = liveShares.filter(({ secretId }) => rows?.some((row) => row.secretId === secretId)).length;
   const count = rows?.length ?? 0;
+  const { running: pending, asksOpener } = operation;
   return (
     <Dialog
       open={rows !== null}
@@ -38,20 +39,22 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
       }
       icon={<AlertIcon aria-hidden />}
       footer={
-        <>
-          <Button
-            tone="danger"
-            pending={pending}
-            onClick={() => {
-              if (rows !== null) onConfirm(rows);
-            }}
-          >
-            {t("purge.confirm_action", { count })}
-          </Button>
-          <Button tone="quiet" disabled={pending} data-autofocus onClick={onClose}>
-            {t("purge.keep_action")}
-          </Button>
-        </>
+        asksOpener ? null : (
+          <>
+            <Button
+              tone="danger"
+              pending={pending}
+              onClick={() => {
+                if (rows !== null) onConfirm(rows);
+              }}
+            >
+              {t("purge.confirm_action", { count })}
+            </Button>
+            <Button tone="quiet" disabled={pending} data-autofocus onClick={onClose}>
+              {t("purge.keep_action")}
+            </Button>
+          </>
+        )
       }
     >
       <Titles tabIndex={0} aria-label={t("purge.titles_aria")}>
@@ -65,6 +68,7 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
           </li>
         ))}
       </Titles>
+      <RequestedOpener vault={vault} operation={operation} label={t("purge.confirm_action", { count })} />
     </Dialog>
   );
 }

@@ -10,6 +10,7 @@ import {
   type FakeVaultSettings,
   type RenderedApp,
   createOpenerHandle,
+  wholeText,
 } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import { secretKeys } from "../data/keys.ts";
@@ -22,7 +23,7 @@ const sampleSecrets: readonly FakeSecret[] = [
   { title: "Old letter", content: "dear", deleted: true },
 ];
 
-/** The fake vault's id of its first secret. */
+/** Id of the fake vault's first secret. */
 const firstSecretId = "01890a5d-ac96-7000-8000-000000000001";
 
 async function renderPage(
@@ -34,7 +35,7 @@ async function renderPage(
     <main>
       <SecretsPage />
     </main>,
-    { vault, path: "/secrets", route: "/secrets", ...settings },
+    { vault, path: "/secrets", routePattern: "/secrets", ...settings },
   );
   return { vault, ...app };
 }
@@ -43,10 +44,7 @@ const getNames = () =>
     .getAllByRole("link")
     .map((link) => link.textContent);
 
-/**
- * Opens the content of a secret to edit it, goes to the list and leaves that, and comes back to the
- * edit page.
- */
+/** Opens a secret for editing, visits the list, leaves it, and returns to the edit page. */
 async function editThenVisitList() {
   const vault = createFakeVault({ secrets: sampleSecrets });
   const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
@@ -54,11 +52,11 @@ async function editThenVisitList() {
   const { goTo } = await renderApp(<SecretsPage />, {
     vault,
     path: editPath,
-    route: "/secrets",
+    routePattern: "/secrets",
     routes: { "/edit-secret/:secretId": () => Promise.resolve({ default: EditSecretPage }) },
   });
   await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
-  await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("garden"));
+  await userEvent.upload(await screen.findByLabelText("Choose a picture"), createPictureFile("garden"));
   await userEvent.click(screen.getByRole("button", { name: "Open" }));
   expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
   await goTo("/secrets");
@@ -71,7 +69,7 @@ const getSavedListState = ({ queryClient, portal }: Pick<RenderedApp, "queryClie
   queryClient.getQueryData(secretKeys.savedListState(portal.user.userId));
 
 describe("SecretsPage", () => {
-  it("lists what is kept, newest first, with the total", async () => {
+  it("lists secrets, newest first, with the total", async () => {
     await renderPage();
     expect(await screen.findByText("2 secrets")).toBeVisible();
     expect(getNames()).toEqual(["House keys", "Cold wallet"]);
@@ -79,7 +77,7 @@ describe("SecretsPage", () => {
     await expectAccessible();
   });
 
-  it("searches as it is typed, and says so when nothing is found", async () => {
+  it("searches while typing, and says if nothing is found", async () => {
     await renderPage();
     const search = await screen.findByRole("searchbox", { name: "Search titles, tags and file names" });
     await userEvent.type(search, "family");
@@ -91,7 +89,7 @@ describe("SecretsPage", () => {
     expect(await screen.findByRole("heading", { name: "Nothing found" })).toBeVisible();
   });
 
-  it("locks when asked, and shows no name afterwards", async () => {
+  it("locks on request, and hides all titles", async () => {
     await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Lock" }));
     expect(await screen.findByText("This device is locked")).toBeVisible();
@@ -99,13 +97,13 @@ describe("SecretsPage", () => {
     expect(screen.queryByRole("button", { name: "Lock" })).not.toBeInTheDocument();
   });
 
-  it("goes to the recovery of a secret", async () => {
-    const { location } = await renderPage();
+  it("links a secret to its recovery", async () => {
+    const { getLocation } = await renderPage();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
-    expect(location()).toMatch(/^\/provide-image-recovery\?secret=[0-9a-f-]{36}$/);
+    expect(getLocation()).toMatch(/^\/provide-image-recovery\?secret=[0-9a-f-]{36}$/);
   });
 
-  it("stars at once, and takes the star back when the service refuses", async () => {
+  it("stars at once, and removes the star if the service fails", async () => {
     const { vault } = await renderPage();
     const star = await screen.findByRole("button", { name: "Favourite: Cold wallet" });
     expect(star).toHaveAttribute("aria-pressed", "false");
@@ -113,11 +111,11 @@ describe("SecretsPage", () => {
     expect(star).toHaveAttribute("aria-pressed", "true");
     vault.failWith("setFavorite", "service_unavailable");
     await userEvent.click(star);
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     expect(star).toHaveAttribute("aria-pressed", "true");
   });
 
-  it("says before the trash how many shares end with it", async () => {
+  it("warns how many shares end when a secret goes to the trash", async () => {
     const liveShares = ["one", "two"].map((shareId) => ({ shareId, secretId: firstSecretId }));
     const { record } = await renderPage(
       {
@@ -132,10 +130,10 @@ describe("SecretsPage", () => {
     );
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
-    expect(record.confirms[0]?.description).toContain("2 people or links that can open it lose that at once.");
+    expect(record.confirms[0]?.description).toContain("2 people or links will lose access.");
   });
 
-  it("moves a secret to the trash after asking, and restores it", async () => {
+  it("moves a secret to the trash after a confirmation, and restores it", async () => {
     const { record } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
@@ -152,7 +150,7 @@ describe("SecretsPage", () => {
     await userEvent.click(screen.getByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Restore" }));
     await waitFor(() => {
-      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Back among your secrets." });
+      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Restored." });
     });
     await userEvent.click(screen.getByRole("button", { name: "Back to your secrets" }));
     await waitFor(() => {
@@ -160,7 +158,7 @@ describe("SecretsPage", () => {
     });
   });
 
-  it("leaves a secret where it is when the person says no", async () => {
+  it("moves nothing to the trash if the person declines", async () => {
     const { vault } = await renderPage({ secrets: sampleSecrets }, { confirmAnswer: false });
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
@@ -168,17 +166,17 @@ describe("SecretsPage", () => {
     expect(getNames()).toContain("Cold wallet");
   });
 
-  it("shows locked rows without names, and offers to unlock", async () => {
-    const { location } = await renderPage({ secrets: sampleSecrets, unlocked: false });
+  it("shows locked rows without titles, and offers to unlock", async () => {
+    const { getLocation } = await renderPage({ secrets: sampleSecrets, unlocked: false });
     expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
     expect(screen.queryByText("Cold wallet")).not.toBeInTheDocument();
     expect(screen.queryByRole("searchbox")).not.toBeInTheDocument();
     await expectAccessible();
     await userEvent.click(screen.getByRole("link", { name: "Unlock with your picture" }));
-    expect(location()).toBe("/provide-image-recovery?then=%2Fsecrets");
+    expect(getLocation()).toBe("/provide-image-recovery?then=%2Fsecrets");
   });
 
-  it("shows names once the vault is unlocked, and drops them when the portal locks", async () => {
+  it("shows titles once the vault is unlocked, and drops them on lock", async () => {
     const { vault, record, queryClient } = await renderPage({ secrets: sampleSecrets, unlocked: false });
     await screen.findAllByRole("link", { name: /^Locked secret of / });
     await act(() => vault.unlock(createOpenerHandle(createPictureFile("garden"))));
@@ -199,14 +197,14 @@ describe("SecretsPage", () => {
     ).not.toContain("Cold wallet");
   });
 
-  it("teaches what to do when nothing is kept", async () => {
+  it("explains what to do without secrets", async () => {
     await renderPage({});
-    expect(await screen.findByRole("heading", { name: "Nothing is kept here yet" })).toBeVisible();
-    expect(screen.getByRole("link", { name: "Protect a first secret" })).toHaveAttribute("href", "/add-secret");
+    expect(await screen.findByRole("heading", { name: "You have no secrets yet" })).toBeVisible();
+    expect(screen.getByRole("link", { name: "Protect your first secret" })).toHaveAttribute("href", "/add-secret");
     await expectAccessible();
   });
 
-  it("says what failed and tries again", async () => {
+  it("shows a failure, and retries", async () => {
     const vault = createFakeVault({ secrets: sampleSecrets });
     vault.failWith("list", "service_unavailable");
     await renderApp(
@@ -215,7 +213,7 @@ describe("SecretsPage", () => {
       </main>,
       { vault },
     );
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     await expectAccessible();
     vault.failWith("list", null);
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
@@ -223,7 +221,7 @@ describe("SecretsPage", () => {
   });
 
   it.each(["offline", "service_unavailable", "timed_out"] as const)(
-    "keeps the rows in sight, and can be locked, when reading them again ends in %s",
+    "keeps the rows, and can be locked, when a refetch fails with %s",
     async (code) => {
       const { vault, queryClient } = await renderPage();
       await screen.findByRole("link", { name: "Cold wallet" });
@@ -240,7 +238,7 @@ describe("SecretsPage", () => {
     },
   );
 
-  it("shows no row of before when what was read again cannot be believed", async () => {
+  it("hides the previous rows if a refetch fails verification", async () => {
     const { vault, queryClient } = await renderPage();
     await screen.findByRole("link", { name: "Cold wallet" });
     vault.failWith("list", "older_state");
@@ -249,22 +247,22 @@ describe("SecretsPage", () => {
     expect(screen.queryByRole("link", { name: "Cold wallet" })).not.toBeInTheDocument();
   });
 
-  it("believes an older state only as a deliberate choice", async () => {
+  it("accepts an older state only after a confirmation", async () => {
     const acceptSpy = jest.fn(() => Promise.resolve());
     const fakeVault = createFakeVault({ secrets: sampleSecrets });
     fakeVault.failWith("list", "older_state");
     const { record } = await renderApp(<SecretsPage />, { vault: { ...fakeVault, acceptOlderState: acceptSpy } });
-    await userEvent.click(await screen.findByRole("button", { name: "Continue with the older state" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Use the older version" }));
     expect(record.confirms).toHaveLength(1);
     expect(acceptSpy).toHaveBeenCalledTimes(1);
   });
 
-  it("says that the vault did not load", async () => {
+  it("shows that the vault did not load", async () => {
     await renderApp(<SecretsPage />, { vault: Promise.reject(new PortalError("vault_unavailable")) });
     expect(await screen.findByRole("alert")).toHaveTextContent("did not load");
   });
 
-  it("says while it loads that it does", async () => {
+  it("announces that it is loading", async () => {
     await renderApp(
       <main>
         <SecretsPage />
@@ -275,7 +273,7 @@ describe("SecretsPage", () => {
     await expectAccessible();
   });
 
-  it.each(["light", "dark"] as const)("bears long texts in %s and in Spanish", async (theme) => {
+  it.each(["light", "dark"] as const)("fits long texts in the %s theme and in Spanish", async (theme) => {
     const longTitle = "W".repeat(200);
     await renderPage(
       {
@@ -300,7 +298,13 @@ describe("SecretsPage", () => {
     expect(screen.getByText("<b>bold</b>")).toBeVisible();
   });
 
-  describe("filters and order", () => {
+  it("neither translates nor reorders a title", async () => {
+    await renderPage({ secrets: [{ title: "deed \u202efdp.exe", content: "x" }] });
+    const link = await screen.findByRole("link", { name: "deed fdp.exe" });
+    expect(link.querySelector('bdi[translate="no"]')).toHaveTextContent("deed fdp.exe");
+  });
+
+  describe("filters and sort order", () => {
     const mixedVault: FakeVaultSettings = {
       images: [
         { name: "Garden", picture: "garden" },
@@ -320,7 +324,7 @@ describe("SecretsPage", () => {
     const select = (label: string, choice: string) =>
       userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
 
-    it("narrow to what is shared, which is marked", async () => {
+    it("narrow the list to shared secrets, which are marked", async () => {
       await openFilter({ secrets: sampleSecrets, shares: [{ shareId: "one", secretId: firstSecretId }] });
       expect(await screen.findByText("Shared")).toBeVisible();
       await userEvent.click(screen.getByRole("switch", { name: "Shared only" }));
@@ -328,7 +332,7 @@ describe("SecretsPage", () => {
       await expectAccessible();
     });
 
-    it("narrow by kind, tags and star, and say how many are set", async () => {
+    it("narrow the list by kind, tags and star, and show how many are set", async () => {
       await openFilter();
       await select("Kind", "Files");
       expect(getNames()).toEqual(["Film"]);
@@ -348,17 +352,17 @@ describe("SecretsPage", () => {
       expect(getNames()).toEqual(["Film", "Zebra", "alpha"]);
     });
 
-    it("order by title, age and size", async () => {
+    it("sort by title, age and size", async () => {
       await openFilter();
-      await select("Order", "By title");
+      await select("Sort", "By title");
       expect(getNames()).toEqual(["alpha", "Film", "Zebra"]);
-      await select("Order", "Changed first");
+      await select("Sort", "Oldest");
       expect(getNames()).toEqual(["alpha", "Zebra", "Film"]);
-      await select("Order", "Largest first");
+      await select("Sort", "Largest");
       expect(getNames()).toEqual(["Zebra", "Film", "alpha"]);
     });
 
-    it("keep the chosen tags as the categories, after a visit elsewhere too", async () => {
+    it("keep the chosen tags across visits", async () => {
       const { goTo, ...app } = await openFilter();
       await select("Tag", "old");
       expect(getSavedListState(app)).toMatchObject({ categories: ["old"] });
@@ -370,7 +374,7 @@ describe("SecretsPage", () => {
     });
   });
 
-  it("forgets the tags and the row that was chosen when the portal locks", async () => {
+  it("drops the saved tags and row at a lock", async () => {
     const { vault, record, goTo, ...app } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
     await userEvent.selectOptions(screen.getByRole("combobox", { name: "Tag" }), "seed");
@@ -389,7 +393,7 @@ describe("SecretsPage", () => {
     expect(getSavedListState(app)).toBeUndefined();
   });
 
-  describe("several at once", () => {
+  describe("selected rows", () => {
     async function startSelecting(settings: FakeVaultSettings = { secrets: sampleSecrets }) {
       const rendered = await renderPage(settings);
       await userEvent.click(await screen.findByRole("button", { name: "Select" }));
@@ -413,7 +417,7 @@ describe("SecretsPage", () => {
       expect(getSelectionBar().getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
     });
 
-    it("go to the trash after one question", async () => {
+    it("go to the trash after one confirmation", async () => {
       const { record } = await startSelecting();
       await userEvent.click(getSelectionBar().getByRole("button", { name: "Select all" }));
       await userEvent.click(getSelectionBar().getByRole("button", { name: "Move to trash" }));
@@ -423,14 +427,14 @@ describe("SecretsPage", () => {
       expect(screen.queryByRole("group", { name: "Selected secrets" })).not.toBeInTheDocument();
     });
 
-    it("leave out what is no longer shown", async () => {
+    it("do not include hidden rows", async () => {
       await startSelecting();
       await userEvent.click(getSelectionBar().getByRole("button", { name: "Select all" }));
       await userEvent.type(screen.getByRole("searchbox"), "keys");
       expect(await screen.findByText("1 selected")).toBeVisible();
     });
 
-    it("end with Escape", async () => {
+    it("are cleared by Escape", async () => {
       await startSelecting();
       await userEvent.click(screen.getByRole("checkbox", { name: "Select Cold wallet" }));
       await userEvent.keyboard("{Escape}");
@@ -450,7 +454,7 @@ describe("SecretsPage", () => {
     const openTrash = async () => userEvent.click(await screen.findByRole("button", { name: "Trash (2)" }));
     const getPurgeDialog = () => within(screen.getByRole("alertdialog"));
 
-    it("is emptied after a question that shows every title", async () => {
+    it("is emptied after a confirmation that lists every title", async () => {
       const { vault, record } = await renderPage(vaultWithTrash);
       await openTrash();
       await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
@@ -468,7 +472,7 @@ describe("SecretsPage", () => {
       expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["Kept"]);
     });
 
-    it("keeps everything when the person says no, or it fails", async () => {
+    it("stays unchanged if the person declines, or after a failure", async () => {
       const { vault } = await renderPage(vaultWithTrash);
       await openTrash();
       await userEvent.click(screen.getByRole("button", { name: "More for Old code" }));
@@ -482,7 +486,7 @@ describe("SecretsPage", () => {
       expect(await vault.list()).toHaveLength(3);
     });
 
-    it("deletes nothing for good on a locked device", async () => {
+    it("offers no purge on a locked device", async () => {
       await renderPage({ ...vaultWithTrash, unlocked: false });
       await openTrash();
       expect(screen.queryByRole("button", { name: "Empty the trash" })).not.toBeInTheDocument();
@@ -497,7 +501,7 @@ describe("SecretsPage", () => {
       sessionStorage.clear();
     });
 
-    it("clears the recovered secret too when the list is left", async () => {
+    it("also clears the recovered secret when the list is left", async () => {
       sessionStorage.setItem("recoverId", "id");
       await editThenVisitList();
       expect(sessionStorage.getItem("recoverId")).toBeNull();
@@ -505,25 +509,25 @@ describe("SecretsPage", () => {
       expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
     });
 
-    it("offers to recover that secret, and is forgotten when the list is left", async () => {
+    it("offers to recover that secret, and is removed when the list is left", async () => {
       const vault = createFakeVault({ secrets: sampleSecrets });
       const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
       sessionStorage.setItem("recoverId", secretId);
-      const { location } = await renderApp(<SecretsPage />, { vault, path: "/secrets", route: "/secrets" });
-      expect(await screen.findByText("“Cold wallet” is to be recovered.")).toBeVisible();
-      await userEvent.click(screen.getByRole("button", { name: "Recover it" }));
-      expect(location()).toBe(`/provide-image-recovery?secret=${secretId}`);
+      const { getLocation } = await renderApp(<SecretsPage />, { vault, path: "/secrets", routePattern: "/secrets" });
+      expect(await screen.findByText(wholeText("Do you want to open “Cold wallet”?"))).toBeVisible();
+      await userEvent.click(screen.getByRole("button", { name: "Open" }));
+      expect(getLocation()).toBe(`/provide-image-recovery?secret=${secretId}`);
       expect(sessionStorage.getItem("recoverId")).toBeNull();
     });
   });
 
-  it("clears the secret being edited and its image when it is left", async () => {
+  it("clears the edited secret and its image when the list is left", async () => {
     await editThenVisitList();
     expect(await screen.findByRole("button", { name: "Open and change" })).toBeVisible();
     expect(screen.queryByDisplayValue("abandon ability")).not.toBeInTheDocument();
   });
 
-  it("draws the rows in sight alone, and says how many there are", async () => {
+  it("renders only the visible rows, with the total for screen readers", async () => {
     await renderPage({
       secrets: Array.from({ length: 300 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
     });
@@ -533,10 +537,10 @@ describe("SecretsPage", () => {
     expect(rows[0]).toHaveAttribute("aria-setsize", "300");
   });
 
-  it("shows rows while the rest is still opening", async () => {
+  it("shows rows while others are still being opened", async () => {
     const fakeVault = createFakeVault({ secrets: sampleSecrets, batchSize: 1 });
     let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
+    const releasePromise = new Promise<void>((resolve) => {
       release = resolve;
     });
     const slowVault = {
@@ -548,14 +552,14 @@ describe("SecretsPage", () => {
             if (progress.opened === 2) options?.onRows?.(batch, progress);
           },
         });
-        await released;
+        await releasePromise;
         return rows;
       },
     };
     await renderApp(<SecretsPage />, { vault: slowVault });
-    expect(await screen.findByRole("progressbar", { name: "Opening the names of your secrets" })).toBeVisible();
+    expect(await screen.findByRole("progressbar", { name: "Opening the titles of your secrets" })).toBeVisible();
     expect(getNames()).toEqual(["House keys"]);
-    expect(screen.queryByText("1 secret")).not.toBeInTheDocument(); // its place is taken
+    expect(screen.queryByText("1 secret")).not.toBeInTheDocument(); // the progress replaces the total
     release();
     await waitFor(() => {
       expect(getNames()).toEqual(["House keys", "Cold wallet"]);
@@ -564,15 +568,15 @@ describe("SecretsPage", () => {
     expect(screen.getByText("2 secrets")).toBeVisible();
   });
 
-  it("draws rows that are opened all at once with their answer, and no progress before it", async () => {
+  it("shows no progress if all rows arrive in one batch", async () => {
     const fakeVault = createFakeVault({ secrets: sampleSecrets });
     let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
+    const releasePromise = new Promise<void>((resolve) => {
       release = resolve;
     });
     const list: typeof fakeVault.list = async (options) => {
       const rows = await fakeVault.list(options);
-      await released;
+      await releasePromise;
       return rows;
     };
     await renderApp(<SecretsPage />, { vault: { ...fakeVault, list } });
@@ -583,19 +587,19 @@ describe("SecretsPage", () => {
   });
 
   it.each(["uploads", "shares"] as const)(
-    "draws no row before %s, which would move it, and does not wait for a second try",
+    "waits for %s, whose arrival would move the rows, but not for its retry",
     async (source) => {
       const fakeVault = createFakeVault({ secrets: sampleSecrets });
       let rejectLoading: (error: PortalError) => void = () => undefined;
-      const released = new Promise<never>((_resolve, reject) => {
+      const releasePromise = new Promise<never>((_resolve, reject) => {
         rejectLoading = reject;
       });
       await renderApp(<SecretsPage />, {
         vault: {
           ...fakeVault,
           ...(source === "uploads"
-            ? { listUploads: () => released }
-            : { shares: { ...fakeVault.shares, list: () => released } }),
+            ? { listUploads: () => releasePromise }
+            : { shares: { ...fakeVault.shares, list: () => releasePromise } }),
         },
       });
       expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
@@ -605,7 +609,7 @@ describe("SecretsPage", () => {
     },
   );
 
-  it("remembers which row was chosen", async () => {
+  it("saves which row was opened", async () => {
     const { vault, ...app } = await renderPage();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
     const chosenRow = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");

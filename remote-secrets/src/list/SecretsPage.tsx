@@ -1,11 +1,13 @@
-import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
+import { pageStorage, usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import {
   Button,
   ButtonLink,
   Loading,
+  markVerbatim,
   media,
   Notice,
   Page,
+  renderVerbatim,
   Skeleton,
   Stack,
   visuallyHidden,
@@ -21,19 +23,19 @@ import { LoadedList } from "./LoadedList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 
 /**
- * Session storage key: id of the secret that a link asked to recover. The host writes it before
- * sign-in.
+ * Session storage key of the id of the secret that a link asked to recover. The host writes it
+ * before sign-in.
  */
 const recoverIdKey = "recoverId";
 
-/** Route `/secrets`: the list of all secrets, and the trash. */
+/** Route `/secrets`: all secrets, and the trash. */
 export default function SecretsPage() {
   const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
   const loading = secrets.status === "loading" || (secrets.status === "ready" && !secrets.layoutSettled);
   useEffect(
     () => () => {
-      sessionStorage.removeItem(recoverIdKey);
+      pageStorage.session.removeItem(recoverIdKey);
     },
     [],
   );
@@ -81,7 +83,7 @@ function LockButton({ vault }: { readonly vault: Vault }) {
   );
 }
 
-/** Its place, while it is not known whether there is something to lock. */
+/** Reserves the place of the lock button until the vault's state is known. */
 function LockButtonPlaceholder() {
   const { t } = useTranslation("beta-home");
   return (
@@ -91,11 +93,11 @@ function LockButtonPlaceholder() {
   );
 }
 
-/** Offers to recover the secret that a link named before sign-in, once it is in the list. */
+/** Offers to recover the secret that a link named before sign-in, once the list contains it. */
 function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
   const { t } = useTranslation("beta-home");
   const { navigate } = usePortal();
-  const [recoverId] = useState(() => sessionStorage.getItem(recoverIdKey));
+  const [recoverId] = useState(() => pageStorage.session.getItem(recoverIdKey));
   const row = rows.find(({ secretId }) => secretId === recoverId);
   if (row === undefined) return null;
   const { label, secretId } = row;
@@ -113,7 +115,9 @@ function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
         </Button>
       }
     >
-      {label === null || label.title === "" ? t("linked.locked_body") : t("linked.body", { title: label.title })}
+      {label === null || label.title === ""
+        ? t("linked.locked_body")
+        : renderVerbatim(t("linked.body", { title: markVerbatim(label.title) }))}
     </Notice>
   );
 }
@@ -135,7 +139,7 @@ function ListSkeleton() {
   );
 }
 
-/** Hidden on phones: the bottom bar has the same action. */
+/** Hidden on phones, because the bottom bar has the same action. */
 const AddLink = styled(ButtonLink)`
   ${media.mobile} {
     display: none;
@@ -143,14 +147,14 @@ const AddLink = styled(ButtonLink)`
 `;
 
 /**
- * On phones an icon beside the title. The negative margin takes its width away, so that the title
- * stays on one line.
+ * An icon next to the title on phones. The negative margin offsets the icon's width, so that the
+ * title stays on one line.
  */
 const IconOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
     width: 44px;
-    max-width: none; /* the default is a percentage, which here would be of zero */
+    max-width: none; /* the default is a percentage, here of zero */
     margin-left: -44px;
     padding: 0;
     & > span {

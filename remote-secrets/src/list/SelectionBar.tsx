@@ -9,19 +9,18 @@ import type { Folder } from "./visible-rows.ts";
 
 interface SelectionBarProps {
   readonly folder: Folder;
-  /** The selected rows among those that are visible. */
+  /** Selected rows that are visible. */
   readonly selectedRows: readonly SecretRow[];
   readonly total: number;
   readonly actions: ListActions;
-  /** Null while locked: deleting for good signs a change of the keyring. */
+  /** Null while locked, because purging signs a keyring change. */
   readonly onPurge: ((rows: readonly SecretRow[]) => void) | null;
-  /** Null while locked: export decrypts the contents. */
+  /** Null while locked, because an export opens contents. */
   readonly onExport: ((rows: readonly SecretRow[]) => void) | null;
   readonly onSelectAll: (selectAll: boolean) => void;
   readonly onClose: () => void;
 }
 
-/** Actions on the selected rows; sticky while the list scrolls. */
 export function SelectionBar({
   folder,
   selectedRows,
@@ -34,7 +33,8 @@ export function SelectionBar({
 }: SelectionBarProps) {
   const { t } = useTranslation("beta-home");
   const isEmpty = selectedRows.length === 0;
-  // The service has deleted the content of a dropped secret, so it cannot be restored.
+  // Without dropped secrets, whose content the service has deleted, so that they cannot be
+  // restored.
   const restorable = selectedRows.filter(({ droppedAt }) => droppedAt === null);
   const allFavorite = !isEmpty && selectedRows.every(({ favorite }) => favorite);
   const closeWhenDone = (action: Promise<boolean>) => {
@@ -158,7 +158,7 @@ const Selection = styled.div`
   gap: ${space(2)};
 `;
 
-/** Wraps as a whole below the count when there is no room beside it. */
+/** The buttons, which wrap as a group below the count. */
 const Actions = styled.div`
   display: flex;
   flex-wrap: wrap;
@@ -166,7 +166,7 @@ const Actions = styled.div`
   gap: ${space(2)};
   ${media.mobile} {
     flex: 1 1 100%;
-    /* Icons only: with their labels the bar would take a quarter of the screen. */
+    /* Icons only: labels would take a quarter of the screen. */
     & > button:not(:last-child) {
       width: 44px;
       padding: 0;

@@ -6,44 +6,45 @@ import { styled } from "styled-components";
 
 interface VirtualRowsProps {
   readonly rows: readonly SecretRow[];
-  /** Accessible name of the list. */
   readonly label: string;
-  /** Id of the row to scroll to on mount; ignored when it is not among `rows`. */
+  /** Row to which the list scrolls on mount. Ignored if `rows` does not contain it. */
   readonly initialRowId: string | null;
   readonly children: (row: SecretRow) => ReactNode;
 }
 
-/** Pixels of a row until it is rendered and measured. */
+/** Height in pixels of a row that is not measured yet. */
 const estimatedHeight = 80;
 const gap = 12;
-/** Rows rendered beyond the viewport, so that Tab can move on to them. */
+/** Number of rows rendered above and below the viewport, so that Tab can reach them. */
 const overscanRows = 6;
 
-/** Renders only the rows in the viewport and a few beyond it. */
+/** Renders the rows in the viewport, and a few above and below it. */
 export function VirtualRows({ rows, label, initialRowId, children }: VirtualRowsProps) {
   const listRef = useRef<HTMLUListElement>(null);
   const [offsetTop, setOffsetTop] = useState(0);
-  // When rows come or change, the viewport is painted first; the overscan rows follow in the
-  // deferred render.
+  // Renders new rows in two steps: first those in the viewport, then the others in the deferred
+  // render.
   const isDeferredRender = useDeferredValue<readonly SecretRow[] | null>(rows, null) === rows;
   const virtualizer = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
     estimateSize: () => estimatedHeight,
     getItemKey: (index) => rows[index]?.secretId ?? index,
-    // Height is 0 where there is no layout (jsdom, hidden page): use the estimate then.
+    // Without layout (jsdom, hidden page) the height is 0. The estimate is used then.
     measureElement: (element, entry, instance) => measureElement(element, entry, instance) || estimatedHeight,
     gap,
     overscan: isDeferredRender ? overscanRows : 1,
     scrollMargin: offsetTop,
   });
 
-  // Filters and notices above the list come and go, so its offset is measured after each render. A
-  // ResizeObserver would miss
-  // them where the page is shorter than the window, and its height stays.
-  // eslint-disable-next-line react-hooks/exhaustive-deps -- setting the same value again does not re-render, so this ends
-  useLayoutEffect(() => {
+  // Measures the list's offset after each render, because filters and notices above the list come
+  // and go. A ResizeObserver would miss them on a page shorter than the window, whose height does
+  // not change.
+  const measureOffset = useEffectEvent(() => {
     const bounds = listRef.current?.getBoundingClientRect();
-    if (bounds !== undefined) setOffsetTop(Math.round(bounds.top + window.scrollY));
+    if (bounds !== undefined) setOffsetTop(Math.round(bounds.top + window.scrollY)); // ends when it stays the same
+  });
+  useLayoutEffect(() => {
+    measureOffset();
   });
   const scrollToInitialRow = useEffectEvent(() => {
     const index = rows.findIndex(({ secretId }) => secretId === initialRowId);

@@ -2,8 +2,8 @@ import type { SecretRow } from "@relicario/shared/contract";
 import { useMemo, useState } from "react";
 
 /**
- * Selected rows, limited to the visible ones: an action never applies to a row that a filter or
- * search hides.
+ * Selected rows. Only visible rows are included, so that no action applies to a row that a filter
+ * or search hides.
  */
 export function useSelection(visibleRows: readonly SecretRow[]) {
   const [selectedIds, setSelectedIds] = useState<ReadonlySet<string> | null>(null);

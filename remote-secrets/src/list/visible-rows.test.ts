@@ -7,7 +7,7 @@ const emptyLabel: SecretLabel = {
   contentKind: "text",
   name: "secret.txt",
   size: 1,
-  openers: [],
+  openerIds: [],
   copyCheckedAt: null,
   kits: [],
 };
@@ -26,6 +26,7 @@ function createRow(
     createdAt: timestamp,
     updatedAt: timestamp,
     deletedAt: null,
+    trashConfirmedAt: null,
     droppedAt: null,
     label: label === null ? null : { ...emptyLabel, title, ...label },
     ...overrides,
@@ -36,17 +37,17 @@ const getTitles = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => sec
 const rows = [
   createRow(
     "garden alone",
-    { openers: ["garden"], tags: ["home"] },
+    { openerIds: ["garden"], tags: ["home"] },
     { updatedAt: "2026-11-03T00:00:00.000Z", sealedSize: 9 },
   ),
   createRow(
     "both images",
-    { openers: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" },
+    { openerIds: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" },
     { updatedAt: "2026-11-05T00:00:00.000Z", sealedSize: 5 },
   ),
   createRow(
     "sea alone",
-    { openers: ["sea"], contentKind: "seed" },
+    { openerIds: ["sea"], contentKind: "seed" },
     { favorite: true, updatedAt: "2026-11-04T00:00:00.000Z", sealedSize: 7 },
   ),
   createRow("locked", null, { favorite: true, updatedAt: "2026-11-01T00:00:00.000Z", sealedSize: 8 }),
@@ -62,13 +63,13 @@ describe("filterRows", () => {
     ["what is shared", { shared: true }, ["both images"]],
     ["the image that opens it", { image: "sea" }, ["both images", "sea alone"]],
     ["several at once", { image: "sea", favorite: true, kind: "seed" }, ["sea alone"]],
-  ] as const)("narrows by %s", (_, overrides, expected) => {
+  ] as const)("narrows rows by %s", (_, overrides, expected) => {
     expect(getTitles(filterRows(rows, { ...defaultView, ...overrides }, new Set(["both images"])))).toEqual(expected);
   });
 });
 
 describe("countFilters", () => {
-  it("counts each tag, and no order", () => {
+  it("counts each tag, but not the sort order", () => {
     expect(countFilters({ ...defaultView, sort: "title" })).toBe(0);
     expect(
       countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, shared: true, image: "sea", sort: "newest" }),
@@ -82,11 +83,11 @@ describe("sortRows", () => {
     ["oldest", ["locked", "garden alone", "sea alone", "both images"]],
     ["largest", ["garden alone", "locked", "sea alone", "both images"]],
     ["title", ["locked", "both images", "garden alone", "sea alone"]],
-  ] as const)("puts the %s in their order", (sort, expected) => {
+  ] as const)("sorts by %s", (sort, expected) => {
     expect(getTitles(sortRows(rows, sort, "en"))).toEqual(expected);
   });
 
-  it("orders titles as the language does: ñ behind n, capitals and numbers as a person reads them", () => {
+  it("sorts titles by the language's rules: ñ after n, ignoring case, numbers by value", () => {
     const unsortedRows = ["ñandú", "oso", "Nube", "nube 10", "nube 9"].map((title) => createRow(title));
     expect(getTitles(sortRows(unsortedRows, "title", "es"))).toEqual(["Nube", "nube 9", "nube 10", "ñandú", "oso"]);
   });
@@ -101,7 +102,7 @@ describe("searchRows", () => {
   ];
   const search = (searchText: string) => searchRows(rows, searchText).map((match) => match.secretId);
 
-  it("gives everything for nothing", () => {
+  it("returns all rows for an empty search", () => {
     expect(searchRows(rows, "  ")).toBe(rows);
   });
 
@@ -112,13 +113,13 @@ describe("searchRows", () => {
     ["capitals", "HOUSE", ["House keys"]],
     ["missing accents", "fria", ["Cartera fría"]],
     ["several words in any order", "semilla cartera", ["Cartera fría"]],
-    ["letters that mean something to patterns", ".*", []],
-    ["what is nowhere", "garden", []],
+    ["characters with a meaning in regular expressions", ".*", []],
+    ["text that no row has", "garden", []],
   ])("finds by %s", (_description, searchText, expected) => {
     expect(search(searchText)).toEqual(expected);
   });
 
-  it("finds one row of 10,000", () => {
+  it("finds a row among 10,000", () => {
     const manyRows = Array.from({ length: 10_000 }, (_, index) =>
       createRow(`Secret number ${String(index)}`, { tags: ["one", "two"] }),
     );

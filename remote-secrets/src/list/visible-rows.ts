@@ -9,21 +9,22 @@ import { useEffect, useMemo } from "react";
 
 import { collectTags } from "../data/secrets.ts";
 
-/** Secrets that are kept, or those in the trash. */
 export type Folder = "active" | "trash";
 
 export const sortOrders = ["newest", "oldest", "title", "largest"] as const;
 export type SortOrder = (typeof sortOrders)[number];
 
-/** Filters and sort order. The search text is apart: it changes with every key stroke. */
+/**
+ * Filters and sort order. The search text is separate, because it changes with every key stroke.
+ */
 export interface ListView {
   readonly kind: ContentKind | "all";
-  /** A row must have all of these. */
+  /** Tags that a row must all have. */
   readonly tags: readonly string[];
   readonly favorite: boolean;
-  /** Only what somebody else can open. */
+  /** Whether only secrets with a live share are shown. */
   readonly shared: boolean;
-  /** Id of a recovery image that opens the secret; null for any. */
+  /** Id of a recovery image that must open the secret; null for any. */
   readonly image: string | null;
   readonly sort: SortOrder;
 }
@@ -37,7 +38,7 @@ export const defaultView: ListView = Object.freeze({
   sort: "newest",
 });
 
-/** Sorts, then filters, then searches, so that a key stroke repeats the last step only. */
+/** Sorts, filters, then searches. A key stroke repeats only the search. */
 export function useVisibleRows(
   rows: readonly SecretRow[],
   folder: Folder,
@@ -53,13 +54,13 @@ export function useVisibleRows(
   const trashedRows = useMemo(() => rows.filter((row) => row.deletedAt !== null), [rows]);
   const folderRows = folder === "active" ? activeRows : trashedRows;
   const tags = useMemo(() => collectTags(folderRows), [folderRows]);
-  const sorted = useMemo(() => sortRows(folderRows, view.sort, language), [folderRows, view.sort, language]);
-  const filtered = useMemo(() => filterRows(sorted, view, sharedIds), [sorted, view, sharedIds]);
-  const visibleRows = useMemo(() => searchRows(filtered, searchText), [filtered, searchText]);
+  const sortedRows = useMemo(() => sortRows(folderRows, view.sort, language), [folderRows, view.sort, language]);
+  const filteredRows = useMemo(() => filterRows(sortedRows, view, sharedIds), [sortedRows, view, sharedIds]);
+  const visibleRows = useMemo(() => searchRows(filteredRows, searchText), [filteredRows, searchText]);
   return { activeRows, trashedRows, folderRows, visibleRows, tags };
 }
 
-/** Each tag counts as one filter; the sort order does not count. */
+/** Counts the active filters. Each tag counts as one filter; the sort order does not count. */
 export function countFilters(view: ListView): number {
   return (
     (view.kind === "all" ? 0 : 1) +
@@ -70,9 +71,7 @@ export function countFilters(view: ListView): number {
   );
 }
 
-/**
- * A locked row has no label, so it passes only when no filter but `favorite` and `shared` is set.
- */
+/** Filters rows. A locked row has no label, so it can only match `favorite` and `shared`. */
 export function filterRows(
   rows: readonly SecretRow[],
   { kind, tags, favorite, shared, image }: ListView,
@@ -85,12 +84,12 @@ export function filterRows(
     return (
       (kind === "all" || label.contentKind === kind) &&
       tags.every((tag) => label.tags.includes(tag)) &&
-      (image === null || label.openers.includes(image))
+      (image === null || label.openerIds.includes(image))
     );
   });
 }
 
-/** Equal titles and equal sizes are ordered newest first. */
+/** Sorts rows. Rows with equal titles or sizes are sorted newest first. */
 export function sortRows(rows: readonly SecretRow[], sort: SortOrder, language: Language): readonly SecretRow[] {
   if (sort === "title") {
     const { compare } = new Intl.Collator(language, { sensitivity: "base", numeric: true });
@@ -105,8 +104,8 @@ function compareNewestFirst(a: SecretRow, b: SecretRow): number {
 }
 
 /**
- * Rows whose title, file name and tags contain every word of the search text, ignoring case and
- * accents. Locked rows never match.
+ * Returns the rows whose title, file name or tags contain every word, ignoring case and accents.
+ * Locked rows never match.
  */
 export function searchRows(rows: readonly SecretRow[], searchText: string): readonly SecretRow[] {
   const words = normalizeForSearch(searchText)
@@ -121,8 +120,8 @@ export function searchRows(rows: readonly SecretRow[], searchText: string): read
 }
 
 /**
- * Weak keys: the folded plaintext is collected together with the label when the cache is cleared on
- * lock.
+ * Normalised texts for the search. The keys are weak: when a lock clears the query cache, labels
+ * and these plaintexts are freed together.
  */
 const indexedTexts = new WeakMap<SecretLabel, string>();
 
@@ -134,12 +133,13 @@ function getIndexedText(label: SecretLabel): string {
   return indexedText;
 }
 
-/** Fills the cache when rows arrive, so that the first key stroke is as fast as the others. */
+/**
+ * Fills the cache before the first key stroke, so that the first search is as fast as later ones.
+ */
 function prepareSearch(rows: readonly SecretRow[]): void {
   for (const { label } of rows) if (label !== null) getIndexedText(label);
 }
 
-/** Without case and accents. */
 function normalizeForSearch(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

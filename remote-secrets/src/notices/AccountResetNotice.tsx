@@ -4,9 +4,7 @@ import { Button, ButtonLink, ErrorNotice, Notice, useVault, useVaultState } from
 import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-/**
- * How things stand with starting the account anew. A failure is not shown: `/start-anew` says it.
- */
+/** Status of the account reset. Only the page `/start-anew` shows its failure. */
 export const accountResetQuery = (vault: Vault | null, userId: string) =>
   queryOptions({
     queryKey: ["secrets-home", "account-reset", userId],
@@ -14,8 +12,8 @@ export const accountResetQuery = (vault: Vault | null, userId: string) =>
   });
 
 /**
- * On every device of the account, locked or not: somebody asked to start it anew, with the way to
- * object. A device that has not the new keys says once it was done.
+ * Shows on every device, locked or not, that a reset of the account was requested, and how to
+ * object. A device that does not have the new keys shows that the account was reset.
  */
 export function AccountResetNotice() {
   const { t } = useTranslation("beta-home");
@@ -32,7 +30,7 @@ export function AccountResetNotice() {
     },
   });
   if (access.status !== "ready" || data === undefined) return null;
-  const formatDay = (time: string | null) => (time === null ? "" : getFormats(language).dateTime(time));
+  const formatTime = (time: string | null) => (time === null ? "" : getFormats(language).dateTime(time));
   const detailsLink = (
     <ButtonLink tone="quiet" size="small" to="/start-anew">
       {t("start_anew.more_action")}
@@ -43,7 +41,7 @@ export function AccountResetNotice() {
       <Notice
         tone="warn"
         role="status"
-        title={t("start_anew.begun_title", { date: formatDay(data.endedAt) })}
+        title={t("start_anew.begun_title", { date: formatTime(data.endedAt) })}
         actions={detailsLink}
       >
         {t("start_anew.begun_body")}
@@ -73,7 +71,7 @@ export function AccountResetNotice() {
           </>
         }
       >
-        {t("start_anew.asked_body", { date: formatDay(data.readyAt) })}
+        {t("start_anew.asked_body", { date: formatTime(data.readyAt) })}
       </Notice>
       <ErrorNotice error={objectMutation.error} />
     </>

@@ -7,8 +7,8 @@ import { useTranslation } from "react-i18next";
 import type { ReadFailure } from "../data/secrets.ts";
 
 /**
- * Shows why reading failed, with a retry. For `older_state` it also offers to accept that state,
- * for a record of this device that cannot be read to set it aside, both after a confirmation.
+ * Shows a failed read with a retry. After a confirmation, the person can accept an `older_state`,
+ * or archive an unreadable device record.
  */
 export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure | null }) {
   const { t } = useTranslation("beta-home");

@@ -7,19 +7,16 @@ import { useTranslation } from "react-i18next";
 
 interface UnlockNoticeProps {
   readonly vault: Vault;
-  /** Path to return to after unlocking. */
+  /** Path to which the page returns after unlocking. */
   readonly returnTo: string;
   /**
-   * Selects the explanation: labels are sealed while locked (`read`), a new secret is sealed to the
-   * account's keys (`add`), an edit starts from the current values (`edit`).
+   * Reason for unlocking, which selects the text. `read`: labels are sealed while locked. `add`: a
+   * new secret is sealed to the account's keys. `edit`: an edit starts from the current values.
    */
   readonly reason?: "read" | "add" | "edit";
 }
 
-/**
- * Offers to unlock the vault: with a picture, or by a fresh sign-in on a device that the person
- * calls their own.
- */
+/** Offers to unlock with an opener or, on the person's own device, with a fresh sign-in. */
 export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeProps) {
   const { t } = useTranslation("beta-home");
   const { pending, failure, unlock } = useFreshSignIn(vault);
@@ -55,8 +52,7 @@ export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeP
 }
 
 /**
- * Signs in again in a popup. Must be called in the click handler itself, or browsers block the
- * popup.
+ * Signs in again in a popup. Call it directly in the click handler, or browsers block the popup.
  */
 function useFreshSignIn(vault: Vault) {
   const [pending, setPending] = useState(false);

@@ -16,6 +16,7 @@ const row: SecretRow = {
   createdAt: "2026-11-01T00:00:00.000Z",
   updatedAt: "2026-11-01T00:00:00.000Z",
   deletedAt: null,
+  trashConfirmedAt: null,
   droppedAt: null,
   label: {
     title: "Letter",
@@ -23,7 +24,7 @@ const row: SecretRow = {
     contentKind: "text",
     name: "secret.txt",
     size: 12,
-    openers: [],
+    openerIds: [],
     copyCheckedAt: null,
     kits: [],
   },
@@ -49,17 +50,17 @@ const openMenu = () => userEvent.click(screen.getByRole("button", { name: "More 
 const getMenuItems = () => screen.getAllByRole("menuitem").map((item) => item.textContent);
 
 describe("SecretRowCard", () => {
-  it("shows kind, size, date and tags, and everything that can be done", async () => {
+  it("shows size, date, tags and all actions", async () => {
     await renderCard({});
     expect(screen.getByText("12 bytes")).toBeVisible();
     expect(screen.getByText("1 Nov 2026")).toBeVisible();
     expect(screen.getByText("old")).toBeVisible();
     await openMenu();
-    expect(getMenuItems()).toEqual(["Recover", "Share", "Edit", "History", "Add to favourites", "Move to trash"]);
+    expect(getMenuItems()).toEqual(["Open", "Share", "Edit", "History", "Add to favourites", "Move to trash"]);
     await expectAccessible();
   });
 
-  it("says that somebody else can open it, and leads to sharing", async () => {
+  it("marks a shared secret, and links to sharing", async () => {
     const { record } = await renderCard({}, true, true);
     expect(screen.getByText("Shared")).toBeVisible();
     await expectAccessible();
@@ -68,8 +69,8 @@ describe("SecretRowCard", () => {
     expect(record.paths).toEqual([`/share/${row.secretId}`]);
   });
 
-  it("in the trash says how long it can come back", async () => {
-    const { actions } = await renderCard({ deletedAt: daysAgo(23.5) });
+  it("shows for a trashed secret how long it can be restored", async () => {
+    const { actions } = await renderCard({ deletedAt: daysAgo(60), trashConfirmedAt: daysAgo(23.5) });
     expect(screen.getByText("7 days left")).toBeVisible();
     await openMenu();
     expect(getMenuItems()).toEqual(["Restore", "Delete for good"]);
@@ -77,16 +78,21 @@ describe("SecretRowCard", () => {
     expect(actions.restore).toHaveBeenCalledTimes(1);
   });
 
-  it("whose content the service has dropped can only be deleted", async () => {
+  it("shows a trashed secret that stays until it is confirmed", async () => {
+    await renderCard({ deletedAt: daysAgo(60) });
+    expect(screen.getByText("stays until you confirm")).toBeVisible();
+  });
+
+  it("offers only to delete a secret whose content the service has dropped", async () => {
     await renderCard({ deletedAt: daysAgo(31), droppedAt: daysAgo(1) });
-    expect(screen.getByText("content is gone")).toBeVisible();
+    expect(screen.getByText("content deleted")).toBeVisible();
     expect(screen.queryByRole("link")).not.toBeInTheDocument();
     await openMenu();
     expect(getMenuItems()).toEqual(["Delete for good"]);
     await expectAccessible();
   });
 
-  it("has no menu where nothing can be done", async () => {
+  it("has no menu if there are no actions", async () => {
     await renderCard({ deletedAt: daysAgo(31), droppedAt: daysAgo(1) }, false);
     expect(screen.queryByRole("button")).not.toBeInTheDocument();
   });

@@ -1,10 +1,11 @@
 import { trashRetentionDays } from "@relicario/shared/api";
-import { usePortal, type SecretRow } from "@relicario/shared/contract";
+import { usePortal, type ContentKind, type SecretRow } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
+import { IconButton, media, Menu, s, space, type MenuItem, Verbatim } from "@relicario/shared/ui";
 import {
   FileText,
   History,
+  IdCard,
   KeyRound,
   Lock,
   NotepadText,
@@ -23,14 +24,14 @@ import { css, styled } from "styled-components";
 import { useUpdateSavedListState } from "../data/saved-list-state.ts";
 
 /**
- * Handlers for a row. One stable object for all rows of a list, so that memoised rows do not
- * re-render.
+ * Handlers of rows. One stable object serves the whole list, so that memoised rows do not render
+ * again.
  */
 export interface RowActions {
   readonly favorite: (row: SecretRow, favorite: boolean) => void;
   readonly trash: (row: SecretRow) => void;
   readonly restore: (row: SecretRow) => void;
-  /** Deletes it for good; null where that is not offered. */
+  /** Null where purging is not offered. */
   readonly purge: ((row: SecretRow) => void) | null;
   readonly select: (row: SecretRow, selected: boolean) => void;
 }
@@ -38,16 +39,21 @@ export interface RowActions {
 interface SecretRowCardProps {
   readonly row: SecretRow;
   readonly actions: RowActions;
-  /** Somebody else can open it. */
+  /** Whether a live share exists. */
   readonly shared: boolean;
-  /** Null while the list is not in selection mode. */
+  /** Whether the row is selected; null outside selection mode. */
   readonly selected: boolean | null;
 }
 
-const kindIcons = { text: NotepadText, seed: KeyRound, file: FileText } as const satisfies Record<string, LucideIcon>;
+const kindIcons = {
+  text: NotepadText,
+  seed: KeyRound,
+  record: IdCard,
+  file: FileText,
+} as const satisfies Record<ContentKind, LucideIcon>;
 const dayMilliseconds = 86_400_000;
 
-/** One secret as a row. A locked row has no label: it shows date and size instead of the title. */
+/** A secret as a row. A locked row has no label; it shows only date and size. */
 export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
@@ -57,6 +63,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
   const day = formats.date(row.updatedAt);
   const name =
     label === null ? t("row.locked_title", { day }) : label.title === "" ? t("row.untitled_title") : label.title;
+  const shownName = label === null || label.title === "" ? name : <Verbatim>{name}</Verbatim>;
   const recoverPath = `/provide-image-recovery?${new URLSearchParams({ secret: row.secretId }).toString()}`;
   const Icon = label === null ? Lock : kindIcons[label.contentKind];
   const trashed = row.deletedAt !== null;
@@ -66,16 +73,16 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
     navigate(path);
   };
 
-  const restore: MenuItem = {
+  const restoreItem: MenuItem = {
     key: "restore",
     label: t("row.restore_action"),
     icon: <RotateCcw aria-hidden />,
     onSelect: () => actions.restore(row),
   };
-  const items: MenuItem[] = trashed
+  const menuItems: MenuItem[] = trashed
     ? dropped
       ? []
-      : [restore]
+      : [restoreItem]
     : [
         {
           key: "recover",
@@ -117,7 +124,7 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
       ];
   const { purge } = actions;
   if (trashed && purge !== null)
-    items.push({
+    menuItems.push({
       key: "purge",
       label: t("row.purge_action"),
       icon: <Trash2 aria-hidden />,
@@ -155,10 +162,10 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
               updateSavedListState({ selectedSecret: row.secretId });
             }}
           >
-            {name}
+            {shownName}
           </NameLink>
         ) : (
-          <Name>{name}</Name>
+          <Name>{shownName}</Name>
         )}
         <Metadata>
           <span>
@@ -168,7 +175,11 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
             label !== null && <span>{day}</span>
           ) : (
             <span>
-              {dropped ? t("row.dropped_body") : t("row.days_left_body", { count: countDaysLeft(row.deletedAt) })}
+              {dropped
+                ? t("row.dropped_body")
+                : row.trashConfirmedAt === null
+                  ? t("row.kept_body")
+                  : t("row.days_left_body", { count: countDaysLeft(row.trashConfirmedAt) })}
             </span>
           )}
           {shared && (
@@ -180,7 +191,9 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
           {label !== null && label.tags.length > 0 && (
             <Tags aria-label={t("row.tags_aria")}>
               {label.tags.map((tag) => (
-                <li key={tag}>{tag}</li>
+                <li key={tag}>
+                  <Verbatim>{tag}</Verbatim>
+                </li>
               ))}
             </Tags>
           )}
@@ -198,16 +211,19 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
               }}
             />
           )}
-          {items.length > 0 && <Menu label={t("row.menu_aria", { name })} items={items} />}
+          {menuItems.length > 0 && <Menu label={t("row.menu_aria", { name })} items={menuItems} />}
         </>
       )}
     </Row>
   );
 });
 
-/** Days, rounded up, until the service deletes the content of a secret in the trash. */
-function countDaysLeft(deletedAt: string): number {
-  const expiresAt = Date.parse(deletedAt) + trashRetentionDays * dayMilliseconds;
+/**
+ * Returns the number of days, rounded up, until the service deletes the content of a trashed
+ * secret.
+ */
+function countDaysLeft(confirmedAt: string): number {
+  const expiresAt = Date.parse(confirmedAt) + trashRetentionDays * dayMilliseconds;
   return Math.max(0, Math.ceil((expiresAt - Date.now()) / dayMilliseconds));
 }
 
@@ -240,7 +256,7 @@ const Row = styled.div`
     & > button + button {
       margin-left: -${space(2)};
     }
-    /* The buttons are beside the name; the facts below it take the whole width. */
+    /* The buttons are next to the name; the facts below take the full width. */
     &[data-selecting="false"] {
       display: grid;
       grid-template-columns: auto minmax(0, 1fr) auto auto;
@@ -279,7 +295,7 @@ const KindIcon = styled.span`
   }
 `;
 
-/** The pseudo-element makes the whole row the target of the checkbox. */
+/** The pseudo-element makes the whole row clickable. */
 const SelectBox = styled.label`
   display: grid;
   place-items: center;
@@ -328,7 +344,7 @@ const Name = styled.span`
   ${nameStyle}
 `;
 
-/** The pseudo-element makes the whole row the target of the link. */
+/** The pseudo-element makes the whole row clickable. */
 const NameLink = styled(Link)`
   ${nameStyle}
   text-decoration: none;
@@ -371,7 +387,7 @@ const Tags = styled.ul`
   flex-wrap: wrap;
   gap: ${space(1)};
   min-width: 0;
-  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* two lines, without a part of a third */
+  max-height: calc(2 * ${tagHeight} + ${space(1)}); /* exactly two lines */
   overflow: hidden;
   & > li {
     max-width: 100%;

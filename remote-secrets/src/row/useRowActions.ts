@@ -4,27 +4,22 @@ import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 import { countLiveShares } from "../data/live-shares.ts";
-import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-mutations.ts";
+import { useRestore, useSetFavorite, useTrash } from "../data/row-mutations.ts";
 import type { RowActions } from "./SecretRowCard.tsx";
 
 export interface ListActions {
   readonly rowActions: RowActions;
   readonly favorite: (rows: readonly SecretRow[], favorite: boolean) => void;
-  /** Asks for confirmation first. Like the next two, resolves to true when it was done. */
+  /** Asks for confirmation. Like the next member, resolves with true on success. */
   readonly trash: (rows: readonly SecretRow[]) => Promise<boolean>;
   readonly restore: (rows: readonly SecretRow[]) => Promise<boolean>;
-  readonly purge: (rows: readonly SecretRow[]) => Promise<boolean>;
   readonly pending: boolean;
-  /** Error of the last action; null when none failed. */
   readonly error: unknown;
 }
 
 const toSecretIds = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
-/**
- * Actions on one row or several, with confirmation and notices. Errors are not thrown: the list
- * shows `error`.
- */
+/** Actions on rows, with confirmations and notices. They never reject: the list shows `error`. */
 export function useRowActions(
   vault: Vault,
   onSelect: RowActions["select"],
@@ -35,8 +30,7 @@ export function useRowActions(
   const favorite = useSetFavorite(vault);
   const trash = useTrash(vault);
   const restore = useRestore(vault);
-  const purge = usePurge(vault);
-  const mutations = [favorite, trash, restore, purge];
+  const mutations = [favorite, trash, restore];
 
   const actions = {
     favorite: (rows: readonly SecretRow[], isFavorite: boolean) => {
@@ -44,7 +38,7 @@ export function useRowActions(
     },
     trash: async (rows: readonly SecretRow[]) => {
       const shareCount = await countLiveShares(vault, ({ secretId }) => rows.some((row) => row.secretId === secretId));
-      const body = t("trash.confirm_body", { days: trashRetentionDays });
+      const body = t("trash.confirm_body", { count: rows.length, days: trashRetentionDays });
       const confirmed = await confirm({
         title: t("trash.confirm_title", { count: rows.length }),
         description: shareCount === 0 ? body : `${body} ${t("trash.shares_body", { count: shareCount })}`,
@@ -60,16 +54,11 @@ export function useRowActions(
       notify({ tone: "success", text: t("trash.restored_status") });
       return true;
     },
-    purge: async (rows: readonly SecretRow[]) => {
-      if (!(await isFulfilled(purge.mutateAsync(toSecretIds(rows))))) return false;
-      notify({ tone: "success", text: t("purge.done_status", { count: rows.length }) });
-      return true;
-    },
   };
   const currentHandlers = { ...actions, onSelect, requestPurge };
   const latestHandlers = useRef(currentHandlers);
-  // Handlers read the ref, so `rowActions` keeps its identity and memoised rows are not
-  // re-rendered.
+  // Handlers read this ref, so that `rowActions` stays the same object and memoised rows do not
+  // render again.
   useLayoutEffect(() => {
     latestHandlers.current = currentHandlers;
   });
@@ -101,6 +90,6 @@ async function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
     await promise;
     return true;
   } catch {
-    return false; // the mutation holds the error, and the caller shows `ListActions.error`
+    return false; // the mutation holds the error, and the list shows `ListActions.error`
   }
 }

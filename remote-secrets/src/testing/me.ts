@@ -1,6 +1,5 @@
 import type { Me } from "@relicario/shared/api";
 
-/** The account as the service answers it, with this contact address. */
 export const createMe = (contact_email: string | null, contact_email_verified: boolean): Me => ({
   user_id: "01890a5d-ac96-7000-8000-00000000a11c",
   user_name: "alba",

@@ -1,19 +1,15 @@
-import {
-  usePortal,
-  type NewSecretInput,
-  type Vault,
-  type VaultProgress,
-  type VaultState,
-  type PendingUpload,
-} from "@relicario/shared/contract";
+import { usePortal, type PendingUpload, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { OpenerPrompt, OperationProgress, type OpenerPromptProps } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   Card,
   ErrorNotice,
+  markVerbatim,
   Notice,
   Progress,
+  renderVerbatim,
   s,
   SectionTitle,
   SmallText,
@@ -23,30 +19,25 @@ import {
   visuallyHidden,
 } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
-import { useId, useRef, type Ref } from "react";
+import { useEffect, useId, useRef, type Ref } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { uploadsQuery } from "../data/secrets.ts";
-import { UploadOpenerPrompt } from "./UploadOpenerPrompt.tsx";
-import { useResumeState, useUploadActions } from "./useUploadActions.ts";
+import { imagesQuery, uploadsQuery } from "../data/secrets.ts";
+import { useUpload, type OpenerReason } from "./useUpload.ts";
 
 interface WaitingUploadsProps {
   readonly vault: Vault;
   readonly status: VaultState["status"];
 }
 
-/**
- * Uploads of large files that are running or can be resumed. Renders nothing when there are none.
- */
+/** Lists uploads of large files that run or can be resumed. Renders nothing if there are none. */
 export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { t } = useTranslation("file-upload");
-  const { user, notify } = usePortal();
+  const { user } = usePortal();
   const titleId = useId();
   const uploads = useQuery(uploadsQuery(vault, user.userId, status));
-  const { resume, restart, discard } = useUploadActions(vault, () => {
-    notify({ tone: "success", text: t("waiting.done_status") });
-  });
+  const { data: images = [] } = useQuery(imagesQuery(vault, user.userId, status));
   if (uploads.isError) return <ErrorNotice error={uploads.error} onRetry={() => void uploads.refetch()} />;
   if (uploads.data === undefined || uploads.data.length === 0) return null;
   return (
@@ -61,9 +52,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
                 status={status}
                 upload={upload}
                 now={uploads.dataUpdatedAt}
-                onResume={resume}
-                onRestart={restart}
-                onDiscard={discard}
+                imageCount={images.length}
               />
             </li>
           ))}
@@ -77,40 +66,43 @@ interface UploadItemProps extends WaitingUploadsProps {
   readonly upload: PendingUpload;
   /** Milliseconds since 1970. */
   readonly now: number;
-  readonly onResume: (
-    uploadId: string,
-    file: Blob | null,
-    protection: NewSecretInput["protection"] | null,
-  ) => Promise<void>;
-  readonly onRestart: (uploadId: string, file: Blob) => Promise<void>;
-  readonly onDiscard: (uploadId: string) => Promise<void>;
+  readonly imageCount: number;
 }
 
-function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard }: UploadItemProps) {
+function UploadItem({ vault, status, upload, now, imageCount }: UploadItemProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
   const fileInput = useRef<HTMLInputElement>(null);
-  const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
+  const { title, name, size, sentBytes, startedAt, state, needsFile } = upload;
   const restartFileInput = useRef<HTMLInputElement>(null);
-  const resumeState = useResumeState(uploadId);
-  const openerReason = resumeState?.openerReason ?? null;
-  /** What was shown for it, while the file is chosen. */
-  const pendingProtection = useRef<NewSecretInput["protection"]>(null);
+  const { operation, error, openerReason, resume, restart, discard } = useUpload(vault, upload, imageCount);
   const formats = getFormats(language);
   const displayTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
-  const running = resumeState?.status === "running" || state === "running";
-  const vaultProgress = resumeState?.status === "running" ? resumeState.progress : null;
-  const progress = vaultProgress?.phase === "sending" ? vaultProgress : { done: sent, total: size };
+  const running = operation.running || state === "running";
+  const vaultProgress = operation.progress;
+  const progress = vaultProgress?.phase === "sending" ? vaultProgress : { done: sentBytes, total: size };
   const allSent = state === "sealed" || (progress.total > 0 && progress.done >= progress.total);
 
   const action = t(
     state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action",
   );
-  const handleResume = (submittedProtection: NewSecretInput["protection"] | null) => {
-    pendingProtection.current = submittedProtection;
-    if (needsFile) fileInput.current?.click();
-    else void onResume(uploadId, null, submittedProtection);
+  const handleResume = () => {
+    if (needsFile && (openerReason === null || operation.opener !== null)) fileInput.current?.click();
+    else resume(null);
   };
+  const failure = (
+    <ErrorNotice error={error}>
+      {isPortalError(error, "file_changed", "upload_dropped", "upload_incomplete") && (
+        <Button
+          size="small"
+          aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: displayTitle })}
+          onClick={() => restartFileInput.current?.click()}
+        >
+          {t("waiting.restart_action")}
+        </Button>
+      )}
+    </ErrorNotice>
+  );
   const handleDiscard = async () => {
     const confirmed = await confirm({
       title: t("waiting.discard_title"),
@@ -118,26 +110,28 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
       confirmLabel: t("waiting.discard_action"),
       alert: true,
     });
-    if (confirmed) await onDiscard(uploadId);
+    if (confirmed) discard();
   };
   return (
     <Stack $gap={3}>
       <div>
         <Title>{displayTitle}</Title>
         <SmallText>
-          {t(
-            allSent
-              ? "waiting.sealed_body"
-              : running
-                ? "waiting.running_body"
-                : needsFile
-                  ? "waiting.file_body"
-                  : "waiting.stopped_body",
-            {
-              name: name ?? t("waiting.unnamed_body"),
-              done: formats.size(sent),
-              size: formats.size(size),
-            },
+          {renderVerbatim(
+            t(
+              allSent
+                ? "waiting.sealed_body"
+                : running
+                  ? "waiting.running_body"
+                  : needsFile
+                    ? "waiting.file_body"
+                    : "waiting.stopped_body",
+              {
+                name: markVerbatim(name ?? t("waiting.unnamed_body")),
+                done: formats.size(sentBytes),
+                size: formats.size(size),
+              },
+            ),
           )}
         </SmallText>
       </div>
@@ -146,28 +140,19 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
         done={progress.done}
         total={progress.total}
       />
-      <PictureProgress progress={vaultProgress} />
-      {!running && <ExpiryNotice upload={upload} locked={status === "locked"} now={now} />}
-      {resumeState?.status === "failed" && (
-        <ErrorNotice error={resumeState.error}>
-          {isPortalError(resumeState.error, "file_changed", "upload_dropped", "upload_incomplete") && (
-            <Button
-              size="small"
-              aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: displayTitle })}
-              onClick={() => restartFileInput.current?.click()}
-            >
-              {t("waiting.restart_action")}
-            </Button>
-          )}
-        </ErrorNotice>
+      {openerReason === null && (vaultProgress?.phase === "picture" || vaultProgress?.phase === "passphrase") && (
+        <OperationProgress progress={vaultProgress} initialPhase="picture" />
       )}
-      {openerReason !== null && (
+      {!running && <ExpiryNotice upload={upload} locked={status === "locked"} now={now} />}
+      {openerReason === null ? (
+        failure
+      ) : (
         <UploadOpenerPrompt
           vault={vault}
-          status={status}
+          operation={operation}
           title={displayTitle}
           reason={openerReason}
-          busy={running}
+          failure={failure}
           onSubmit={handleResume}
         />
       )}
@@ -176,9 +161,7 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
           <Button
             size="small"
             aria-label={t("waiting.named_aria", { action, title: displayTitle })}
-            onClick={() => {
-              handleResume(null);
-            }}
+            onClick={handleResume}
           >
             {action}
           </Button>
@@ -192,25 +175,58 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
-      <FileChooser
-        ref={fileInput}
-        label={t("waiting.file_aria", { title: displayTitle })}
-        onChoose={(file) => void onResume(uploadId, file, pendingProtection.current)}
-      />
+      <FileChooser ref={fileInput} label={t("waiting.file_aria", { title: displayTitle })} onChoose={resume} />
       <FileChooser
         ref={restartFileInput}
         label={t("waiting.restart_aria", { title: displayTitle })}
-        onChoose={(file) => void onRestart(uploadId, file)}
+        onChoose={restart}
       />
     </Stack>
   );
 }
 
-/** What takes so long once a picture is shown. */
-function PictureProgress({ progress }: { readonly progress: VaultProgress | null }) {
+interface UploadOpenerPromptProps extends Pick<OpenerPromptProps, "operation" | "failure" | "onSubmit"> {
+  readonly vault: Vault;
+  readonly title: string;
+  readonly reason: OpenerReason;
+}
+
+/**
+ * Asks for the opener that publishing needs.
+ *
+ * After `opener_needed` the account may not exist yet, and the picture may become a new opener. So
+ * its quality is tested and its passphrase typed twice; a mistyped passphrase would otherwise
+ * protect a new account. After `show_opener_first` any opener in use is accepted.
+ */
+function UploadOpenerPrompt({ title, reason, ...promptProps }: UploadOpenerPromptProps) {
   const { t } = useTranslation("file-upload");
-  if (progress?.phase !== "picture" && progress?.phase !== "passphrase") return null;
-  return <Progress label={t(`waiting.${progress.phase}_status`)} done={progress.done} total={progress.total} />;
+  const bodyRef = useRef<HTMLParagraphElement>(null);
+  const choosesPicture = reason === "opener_needed";
+  const action = t(choosesPicture ? "waiting.opener_action" : "waiting.show_action");
+  useEffect(() => {
+    bodyRef.current?.focus(); // the clicked button no longer exists
+  }, []);
+  return (
+    <Stack
+      $gap={4}
+      role="group"
+      aria-label={t(choosesPicture ? "waiting.opener_aria" : "waiting.show_aria", { title })}
+    >
+      <p ref={bodyRef} tabIndex={-1}>
+        {t(`waiting.${reason}_body`)}
+      </p>
+      <OpenerPrompt
+        {...promptProps}
+        label={action}
+        size="small"
+        aria-label={t("waiting.named_aria", { action, title })}
+        purpose={choosesPicture ? "choose" : "show"}
+        pictureOnly={choosesPicture}
+        cancellable={false}
+        {...(choosesPicture ? { missingText: t("waiting.opener_missing_error") } : {})}
+      />
+    </Stack>
+  );
 }
 
 interface FileChooserProps {
@@ -219,7 +235,7 @@ interface FileChooserProps {
   readonly onChoose: (file: File) => void;
 }
 
-/** The browser's window for a file; a button clicks it. */
+/** Hidden file input, opened by a button. */
 function FileChooser({ ref, label, onChoose }: FileChooserProps) {
   return (
     <FileInput
@@ -236,12 +252,12 @@ function FileChooser({ ref, label, onChoose }: FileChooserProps) {
   );
 }
 
-/** So long before its end it is said more visibly. */
+/** Remaining time below which the expiry is shown as a warning. */
 const urgentMilliseconds = 3 * 3_600_000;
 
 /**
- * Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its
- * last part.
+ * Shows until when an upload must be resumed. The day is today or tomorrow, because the upload is
+ * dropped a day after its last part.
  */
 function ExpiryNotice({
   upload: { expiresAt, state },

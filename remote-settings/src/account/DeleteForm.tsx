@@ -1,6 +1,18 @@
 import { deletionGraceDays, type Me } from "@relicario/shared/api";
 import { TextField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  markVerbatim,
+  Muted,
+  Notice,
+  renderVerbatim,
+  SectionTitle,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useState, type SubmitEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -11,8 +23,8 @@ import { useRequestDeletion } from "./deletion.ts";
 const losses = ["secrets", "shares", "openers", "name"] as const;
 
 /**
- * Says what will be lost, offers the export, and asks for the user name: nobody deletes an account
- * by one press too many.
+ * Lists what will be lost, and offers the export. Requires the user name, so that no account is
+ * deleted by an accidental click.
  */
 export function DeleteForm({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-delete");
@@ -39,7 +51,11 @@ export function DeleteForm({ me }: { readonly me: Me }) {
             {losses
               .filter((loss) => counts[loss] !== 0)
               .map((loss) => (
-                <li key={loss}>{t(`form.loss_${loss}_body`, { count: counts[loss], name: me.user_name })}</li>
+                <li key={loss}>
+                  {renderVerbatim(
+                    t(`form.loss_${loss}_body`, { count: counts[loss], name: markVerbatim(me.user_name) }),
+                  )}
+                </li>
               ))}
           </LossList>
           <Muted>{t("form.grace_body", { days: deletionGraceDays })}</Muted>
@@ -53,7 +69,7 @@ export function DeleteForm({ me }: { readonly me: Me }) {
       <form onSubmit={handleSubmit} noValidate>
         <Stack $gap={4}>
           <TextField
-            label={t("form.name_label", { name: me.user_name })}
+            label={renderVerbatim(t("form.name_label", { name: markVerbatim(me.user_name) }))}
             error={nameMismatch ? t("form.name_error") : null}
             value={typedName}
             autoComplete="off"

@@ -6,7 +6,6 @@ import { Link } from "react-router-dom";
 
 import { useCancelDeletion } from "./deletion.ts";
 
-/** While the account is to be deleted: until when, and how it stays. */
 export function GracePeriodPanel({ dueAt }: { readonly dueAt: string }) {
   const { t } = useTranslation("settings-delete");
   const { language, notify } = usePortal();

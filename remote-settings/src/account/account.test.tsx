@@ -9,7 +9,7 @@ import DeleteAccountPage from "./DeleteAccountPage.tsx";
 
 const dueAt = "2026-12-05T09:00:00.000Z";
 
-/** The service's side, which notes in which order it was asked what. */
+/** Fakes the service and records the order of calls. */
 function createScenario(overrides: Partial<Me> = {}) {
   let currentMe: Me = { ...me, ...overrides };
   const callOrder: string[] = [];
@@ -32,22 +32,22 @@ function createScenario(overrides: Partial<Me> = {}) {
   return { http, callOrder, signInAgain };
 }
 const submitName = async (name: string) => {
-  await userEvent.type(await screen.findByRole("textbox", { name: /Type your user name/ }), name);
+  await userEvent.type(await screen.findByRole("textbox", { name: /Type your name/ }), name);
   await userEvent.click(screen.getByRole("button", { name: "Delete my account" }));
 };
 
 describe("deleting the account", () => {
-  it("says what will be lost and offers the export first", async () => {
+  it("lists what will be lost, and offers the export first", async () => {
     const { http } = createScenario();
     await renderApp(<DeleteAccountPage />, { http });
-    expect(await screen.findByRole("region", { name: "What will be lost" })).toHaveTextContent(
-      /All 2 secrets.*The link or person.*kits.*alba.*14 days/,
+    expect(await screen.findByRole("region", { name: "What you will lose" })).toHaveTextContent(
+      /All 2 secrets.*The one secret you share.*kits.*alba.*14 days/,
     );
     expect(screen.getByRole("link", { name: "Export everything" })).toHaveAttribute("href", "/settings/data");
     await expectAccessible();
   });
 
-  it("takes the user name and a fresh sign-in, then says until when it can be called off", async () => {
+  it("requires the user name and a fresh sign-in, then shows until when the deletion can be cancelled", async () => {
     const { http, callOrder, signInAgain } = createScenario();
     await renderApp(<DeleteAccountPage />, { http, signInAgain });
     await submitName("alba");
@@ -56,17 +56,17 @@ describe("deleting the account", () => {
     await expectAccessible();
   });
 
-  it.each(["", "bea", "Alba"])("asks for nothing when the name is another one: %p", async (name) => {
+  it.each(["", "bea", "Alba"])("requests nothing if the name differs: %p", async (name) => {
     const { http, callOrder, signInAgain } = createScenario();
     await renderApp(<DeleteAccountPage />, { http, signInAgain });
     if (name === "") await userEvent.click(await screen.findByRole("button", { name: "Delete my account" }));
     else await submitName(name);
-    expect(await screen.findByText("This is not your user name.")).toBeVisible();
-    expect(screen.getByRole("textbox", { name: /Type your user name/ })).toBeInvalid();
+    expect(await screen.findByText("The name does not match.")).toBeVisible();
+    expect(screen.getByRole("textbox", { name: /Type your name/ })).toBeInvalid();
     expect(callOrder).toEqual([]);
   });
 
-  it("asks for nothing when the window to sign in does not open", async () => {
+  it("requests nothing if the browser blocks the sign-in popup", async () => {
     const { http, callOrder } = createScenario();
     await renderApp(<DeleteAccountPage />, {
       http,
@@ -75,31 +75,31 @@ describe("deleting the account", () => {
     await submitName("alba");
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(callOrder).toEqual([]);
-    expect(screen.getByRole("textbox", { name: /Type your user name/ })).toHaveValue("alba");
+    expect(screen.getByRole("textbox", { name: /Type your name/ })).toHaveValue("alba");
   });
 
-  it("is called off by one press during the grace", async () => {
+  it("is cancelled by one button during the grace period", async () => {
     const { http, callOrder } = createScenario({ deletion_due_at: dueAt });
     const { record } = await renderApp(<DeleteAccountPage />, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Keep my account" }));
     expect(await screen.findByRole("button", { name: "Delete my account" })).toBeVisible();
     await waitFor(() => {
-      expect(record.notices).toEqual([{ tone: "success", text: "Your account stays." }]);
+      expect(record.notices).toEqual([{ tone: "success", text: "Your account will not be deleted." }]);
     });
     expect(callOrder).toEqual(["restore"]);
   });
 
-  it("speaks of no secrets and shares where there are none", async () => {
+  it("lists no secrets and shares if there are none", async () => {
     const { http } = createScenario({ licence: { ...me.licence, secrets: 0, shares: 0 } });
     await renderApp(<DeleteAccountPage />, { http });
-    const losses = await screen.findByRole("region", { name: "What will be lost" });
+    const losses = await screen.findByRole("region", { name: "What you will lose" });
     expect(losses).toHaveTextContent(/kits/);
     expect(losses).not.toHaveTextContent(/versions|you share/);
   });
 
-  it("warns where no mail can tell the day", async () => {
+  it("warns if the contact address is not verified", async () => {
     const { http } = createScenario({ contact_email_verified: false });
     await renderApp(<DeleteAccountPage />, { http });
-    expect(await screen.findByText(/no mail can tell you the day/)).toBeVisible();
+    expect(await screen.findByText(/we can't tell you the date/)).toBeVisible();
   });
 });

@@ -4,7 +4,10 @@ import { z } from "zod";
 
 import { meKeys } from "../data/me.ts";
 
-/** Asks for the deletion after a fresh sign-in in a window: call it from a click. */
+/**
+ * Requests the deletion after a fresh sign-in in a popup. Call it in the click handler, or browsers
+ * block the popup.
+ */
 export function useRequestDeletion() {
   const { http, signInAgain } = usePortal();
   return useAccountMutation(async () => {
@@ -13,15 +16,14 @@ export function useRequestDeletion() {
   });
 }
 
-/** Calls it off. */
 export function useCancelDeletion() {
   const { http } = usePortal();
   return useAccountMutation(() => http.request("POST", "/user/me/restore", z.null()));
 }
 
 /**
- * A call after which the account is read anew: also by the host, which says on every page that it
- * is to be deleted.
+ * Refetches the account after the mutation. The host then shows or hides its notice of the deletion
+ * on every page.
  */
 function useAccountMutation(mutationFn: () => Promise<unknown>) {
   const { user } = usePortal();

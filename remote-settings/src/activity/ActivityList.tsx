@@ -25,8 +25,8 @@ import { activityQuery, groupByDay } from "./activity.ts";
 import { useNearViewport } from "./useNearViewport.ts";
 
 /**
- * What happened in the account, in sentences, day by day. The next page comes when the end of the
- * list is near, or by its button.
+ * Shows the account's activity as sentences, grouped by day. Loads the next page near the end of
+ * the list, or when its button is pressed.
  */
 export function ActivityList() {
   const { t } = useTranslation("settings-activity");

@@ -22,7 +22,7 @@ const createPage = (entries: readonly ActivityEntry[], next_cursor: string | nul
   next_cursor,
 });
 
-/** Tells whoever watches the end of the list that it is in sight. */
+/** Triggers the IntersectionObserver at the end of the list. */
 let scrollToEnd: () => void = () => undefined;
 beforeEach(() => {
   scrollToEnd = () => undefined;
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 describe("the activity page", () => {
-  it("says in sentences what happened, day by day", async () => {
+  it("shows activity as sentences, grouped by day", async () => {
     const entries = [
       createEntry(3, { kind: "secret_purged", count: 3, at: "2026-11-21T10:00:00.000Z" }),
       createEntry(2, { kind: "secret_added", secret: "0a1b2c3d" }),
@@ -50,16 +50,16 @@ describe("the activity page", () => {
     const laterEntries = within(await screen.findByRole("region", { name: "21 Nov 2026" })).getAllByRole("listitem");
     const earlierEntries = within(screen.getByRole("region", { name: "20 Nov 2026" })).getAllByRole("listitem");
     expect(laterEntries.map(({ textContent }) => textContent)).toEqual([
-      expect.stringContaining("3 secrets were removed for good."),
+      expect.stringContaining("3 secrets were deleted for good."),
     ]);
     expect(earlierEntries.map(({ textContent }) => textContent)).toEqual([
       expect.stringMatching(/A secret was added\.Secret …0a1b2c3d$/),
-      expect.stringMatching(/signed in\.Firefox, Linux · 192\.0\.2\.x$/),
+      expect.stringMatching(/Someone signed in: you, .*\.Firefox, Linux · 192\.0\.2\.x$/),
     ]);
     await expectAccessible();
   });
 
-  it.each(["en", "es"] as const)("has a sentence for everything that is noted, in %s", async (language) => {
+  it.each(["en", "es"] as const)("has a sentence for every kind of activity, in %s", async (language) => {
     const entries = ActivityKind.options.map((kind, index) => createEntry(index, { kind }));
     await renderApp(<ActivityPage />, {
       language,
@@ -72,7 +72,7 @@ describe("the activity page", () => {
     expect(Object.values(activityKindsByTopic).flat().toSorted()).toEqual(ActivityKind.options.toSorted());
   });
 
-  it("shows one kind alone when it is asked to", async () => {
+  it("filters by topic", async () => {
     const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) =>
         createPage(query?.["topic"] === "sharing" ? [createEntry(1, { kind: "shared" })] : [createEntry(2)]),
@@ -84,16 +84,16 @@ describe("the activity page", () => {
     expect(http.calls.at(-1)).toMatchObject({ query: { topic: "sharing" } });
   });
 
-  it("says so where nothing happened", async () => {
+  it("says if there is no activity", async () => {
     await renderApp(<ActivityPage />, { http: createFakeHttpClient({ "GET /user/activity": () => createPage([]) }) });
-    expect(await screen.findByText("Nothing happened")).toBeVisible();
+    expect(await screen.findByText("No activity")).toBeVisible();
   });
 
-  it("reads on when its end comes near, and by its button", async () => {
+  it("loads the next page near the end of the list, and by a button", async () => {
     const cursors: unknown[] = [];
     const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) => {
-        cursors.push(query?.["before"]);
+        cursors.push(query?.["cursor"]);
         const page = cursors.length;
         return createPage([createEntry(page, { kind: "shared" })], page < 3 ? createEntry(page).id : null);
       },
@@ -114,10 +114,10 @@ describe("the activity page", () => {
     expect(cursors).toEqual([undefined, createEntry(1).id, createEntry(2).id]);
   });
 
-  it("keeps what it has when the next page fails, and tries again when it is told to", async () => {
+  it("keeps its entries if loading the next page fails, and offers a retry", async () => {
     const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) =>
-        query?.["before"] === undefined
+        query?.["cursor"] === undefined
           ? createPage([createEntry(2)], createEntry(2).id)
           : createPage([createEntry(1, { kind: "shared" })]),
     });
@@ -132,18 +132,18 @@ describe("the activity page", () => {
     expect(await screen.findByText("A secret was shared.")).toBeVisible();
   });
 
-  it("says when it cannot be loaded", async () => {
+  it("shows a failure", async () => {
     const http = createFakeHttpClient({
       "GET /user/activity": () => {
         throw new PortalError("service_unavailable");
       },
     });
     await renderApp(<ActivityPage />, { http });
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
   });
 });
 
-it("byDay keeps the order of what it is given", () => {
+it("groupByDay keeps the order of entries", () => {
   const entries = [createEntry(3, { at: "2026-11-22T00:00:00.000Z" }), createEntry(2), createEntry(1)];
   expect(groupByDay(entries, (timestamp) => timestamp.slice(0, 10))).toEqual([
     { date: "2026-11-22", entries: entries.slice(0, 1) },

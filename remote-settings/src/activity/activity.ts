@@ -2,14 +2,14 @@ import { ActivityResponse, type ActivityEntry, type ActivityTopic } from "@relic
 import type { Portal } from "@relicario/shared/contract";
 import { infiniteQueryOptions } from "@tanstack/react-query";
 
-/** What happened in the account, newest first, page by page; null: about anything. */
+/** The account's activity, in pages, newest first. Null for all topics. */
 export function activityQuery({ http, user }: Pick<Portal, "http" | "user">, topic: ActivityTopic | null) {
   return infiniteQueryOptions({
     queryKey: ["user", "activity", user.userId, topic] as const,
     queryFn: ({ signal, pageParam }) =>
       http.request("GET", "/user/activity", ActivityResponse, {
         signal,
-        query: { topic: topic ?? undefined, before: pageParam ?? undefined },
+        query: { topic: topic ?? undefined, cursor: pageParam ?? undefined },
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
@@ -18,12 +18,12 @@ export function activityQuery({ http, user }: Pick<Portal, "http" | "user">, top
 }
 
 export interface DayGroup {
-  /** The local date of its entries, as `formatDate` of {@link groupByDay} writes it. */
+  /** Local date, as the function `formatDate` of {@link groupByDay} returns it. */
   readonly date: string;
   readonly entries: readonly ActivityEntry[];
 }
 
-/** Entries by days, in their order. */
+/** Groups entries by day, and keeps their order. */
 export function groupByDay(
   entries: readonly ActivityEntry[],
   formatDate: (timestamp: string) => string,

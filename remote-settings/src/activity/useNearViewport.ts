@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useEffectEvent, useState } from "react";
 
-/** So far below the edge of the window something counts as in sight. */
+/** Distance from the viewport within which an element counts as near. */
 const viewportMargin = "400px";
 
 /**
- * Calls `onNear` when the element comes near the window, while `active`. @returns the ref of the
- * element.
+ * Calls `onNear` when the element comes near the viewport, while `active`.
+ * @returns ref of the element
  */
 export function useNearViewport(active: boolean, onNear: () => void): (element: Element | null) => void {
   const [element, setElement] = useState<Element | null>(null);

@@ -6,7 +6,7 @@ import { ExternalLink } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-/** The invoices, the newest first; each leads to where the operator shows it. */
+/** Lists invoices, newest first. Each links to the operator's page of that invoice. */
 export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[] }) {
   const { t } = useTranslation("settings");
   const { language } = usePortal();
@@ -46,10 +46,7 @@ export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[
   );
 }
 
-/**
- * Exactly as much as the invoice says: the amount stays text, since a number in binary is not
- * exact.
- */
+/** Formats the decimal string directly, because a binary number would not be exact. */
 function formatMoney(language: string, amount: string, currency: string): string {
   return new Intl.NumberFormat(language, { style: "currency", currency }).format(amount as Intl.StringNumericLiteral);
 }

@@ -7,8 +7,8 @@ import { styled } from "styled-components";
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 
 /**
- * Route `/settings/payments`: leads to the vendor's payment provider, as its signed deployment
- * document names it.
+ * Route `/settings/payments`: links to the vendor's payment provider, whose address is in the
+ * signed deployment document.
  */
 export default function PaymentsPage() {
   return (

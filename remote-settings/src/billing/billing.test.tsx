@@ -29,7 +29,7 @@ const invoices = [
 ];
 
 describe("billing", () => {
-  it("shows the plan, what is used, and that there are no invoices", async () => {
+  it("shows the plan, the used storage, and that there are no invoices", async () => {
     await renderPage("/settings/billing", { features });
     expect(await screen.findByRole("meter", { name: "Storage" })).toBeVisible();
     expect(screen.getByText("Free")).toBeVisible();
@@ -37,10 +37,10 @@ describe("billing", () => {
   });
 
   it.each([
-    ["en", "€1,234.50", "To be paid", "-€12.10"],
+    ["en", "€1,234.50", "Due", "-€12.10"],
     ["es", "1234,50 €", "Pendiente de pago", "-12,10 €"],
   ] as const)(
-    "lists invoices in %s, each with its sum and state, and leads to where the operator shows it",
+    "lists invoices in %s with amount and state, linked to the operator's page",
     async (language, total, state, credit) => {
       const http = createService();
       http.answer("GET /user/billing", () => ({ plan: "family", use, invoices }));
@@ -62,7 +62,7 @@ describe("billing", () => {
     },
   );
 
-  it("says when it cannot be had, and tries again", async () => {
+  it("shows a failure, and retries", async () => {
     const http = createService();
     const respond = () => ({ plan: "free", use, invoices: [] });
     http.answer("GET /user/billing", () => {
@@ -75,10 +75,10 @@ describe("billing", () => {
     expect(await screen.findByRole("heading", { name: "No invoices" })).toBeVisible();
   });
 
-  it("is not asked for where it is not shown", async () => {
+  it("is not requested from the service if the page is hidden", async () => {
     const http = createService();
-    const { location } = await renderPage("/settings/billing", { features: { payments: true }, http });
-    expect(location()).toBe("/settings/profile");
+    const { getLocation } = await renderPage("/settings/billing", { features: { payments: true }, http });
+    expect(getLocation()).toBe("/settings/profile");
     expect(http.calls.filter(({ path }) => path === "/user/billing")).toEqual([]);
   });
 });
@@ -86,14 +86,14 @@ describe("billing", () => {
 describe("payments", () => {
   const vendor = { vendorId: "relicario", branding: { productName: "Relicario" }, messages: [] };
 
-  it("leads to the vendor's payment provider, asks for no card and calls nothing", async () => {
+  it("links to the vendor's payment provider, asks for no card and makes no call", async () => {
     const http = createService();
     await renderPage("/settings/payments", {
       features,
       http,
       vendor: { ...vendor, paymentsUrl: "https://pay.example.org/customer" },
     });
-    const link = screen.getByRole("link", { name: "Go to the payment provider" });
+    const link = screen.getByRole("link", { name: "Go to payment provider" });
     expect([link.getAttribute("href"), link.getAttribute("rel")]).toEqual([
       "https://pay.example.org/customer",
       "noreferrer",
@@ -104,8 +104,8 @@ describe("payments", () => {
     await expectAccessible();
   });
 
-  it("says that nothing is paid where the vendor names none", async () => {
+  it("says that nothing has to be paid if the vendor names no provider", async () => {
     await renderPage("/settings/payments", { features, vendor });
-    expect(screen.getByRole("heading", { name: "Nothing is paid here" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Nothing to pay" })).toBeVisible();
   });
 });

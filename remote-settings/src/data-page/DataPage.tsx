@@ -18,9 +18,8 @@ import { ImportPanel } from "./ImportPanel.tsx";
 import { TelemetryCard } from "./TelemetryCard.tsx";
 
 /**
- * Route `/settings/data`: everything leaves, what the portal measures is switched off, and what
- * people have elsewhere comes in; that last, because it depends on the vault, and grows with what
- * is read.
+ * Route `/settings/data`: export, usage measurements, import. The import is last, because it
+ * depends on the vault and grows while entries are shown.
  */
 export default function DataPage() {
   const { t } = useTranslation("settings-data");
@@ -29,7 +28,7 @@ export default function DataPage() {
   const { status } = state;
   const vault = access.status === "ready" ? access.vault : null;
   useEffect(() => {
-    if (status === "unknown") vault?.refresh().catch(() => undefined); // an act that needs it says what is wrong
+    if (status === "unknown") vault?.refresh().catch(() => undefined); // operations show the error
   }, [vault, status]);
   return (
     <SettingsFrame page="data">

@@ -1,6 +1,11 @@
-import { usePortal, type ImportComparison, type ImportReadResult, type Vault } from "@relicario/shared/contract";
-import { PortalError } from "@relicario/shared/errors";
-import { DeviceQuestion, FileField, TextField } from "@relicario/shared/forms";
+import {
+  usePortal,
+  type ImportComparison,
+  type ImportQuestion,
+  type ImportReadResult,
+  type Vault,
+} from "@relicario/shared/contract";
+import { DeviceQuestion, FileField, TextField, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -12,20 +17,20 @@ import {
   Stack,
   visuallyHidden,
 } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { ImportQuestions, type ImportAnswers } from "./ImportQuestions.tsx";
 import { ImportResult } from "./ImportResult.tsx";
 import { ImportReview, type ImportContents, type ImportOutcome } from "./ImportReview.tsx";
 
 interface ImportPanelProps {
   readonly vault: Vault;
-  /** Nothing was ever kept: the account begins with what is imported. */
+  /** Whether the account is empty, so that this import creates its keys. */
   readonly isFirstImport: boolean;
-  /** Nobody was asked yet whose device this is. */
+  /** Whether the person has not yet said whose device this is. */
   readonly needsDeviceAnswer: boolean;
 }
 
@@ -34,67 +39,76 @@ interface ComparedImport {
   readonly comparisons: readonly ImportComparison[];
 }
 
-/** Files are chosen and read, what they hold is looked at, and only then it is stored. */
+/**
+ * Imports files in three steps: the person chooses files, reviews the entries that were read, and
+ * stores them.
+ */
 export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportPanelProps) {
   const { t } = useTranslation("settings-data");
   const { language } = usePortal();
   const [files, setFiles] = useState<readonly File[]>([]);
   const [exitIdentity, setExitIdentity] = useState("");
-  const [refusalReason, setRefusalReason] = useState<Extract<ImportReadResult, { status: "refused" }>["reason"] | null>(
-    null,
-  );
+  const [answers, setAnswers] = useState<ImportAnswers>({});
+  const [question, setQuestion] = useState<ImportQuestion | null>(null);
+  const [refusal, setRefusal] = useState<Extract<ImportReadResult, { status: "refused" }> | null>(null);
   const [storedImport, setStoredImport] = useState<{
     readonly result: ImportOutcome;
-    readonly isPortalExport: boolean;
+    readonly format: ImportContents["format"];
   } | null>(null);
   const folderInput = useRef<HTMLInputElement>(null);
-  const abortController = useRef<AbortController | null>(null);
-  useEffect(() => () => abortController.current?.abort(), []);
+  const [comparedImport, setComparedImport] = useState<ComparedImport | null>(null);
+  const { running, error, start, cancel } = useVaultOperation();
 
-  const readMutation = useMutation({
-    mutationFn: async (chosenFiles: readonly File[]): Promise<ComparedImport | null> => {
-      abortController.current?.abort();
-      const controller = new AbortController();
-      abortController.current = controller;
-      const { signal } = controller;
-      const contents = await vault.imports.read(chosenFiles, {
-        language,
-        signal,
-        ...(exitIdentity === "" ? {} : { exitIdentity }),
-      });
-      if (contents.status === "refused") {
-        setRefusalReason(contents.reason);
-        return null;
-      }
-      return { contents, comparisons: await vault.imports.compare(contents.items, { signal }) };
-    },
-    gcTime: 0, // it holds what is in the file
-  });
-  const readFiles = (chosenFiles: readonly File[]) => {
+  const readFiles = (chosenFiles: readonly File[], chosenAnswers: ImportAnswers = {}) => {
     if (chosenFiles.length === 0) return;
     setFiles(chosenFiles);
-    setRefusalReason(null);
-    readMutation.mutate(chosenFiles);
+    setAnswers(chosenAnswers);
+    setRefusal(null);
+    setComparedImport(null);
+    start({
+      run: async ({ signal }) => {
+        const contents = await vault.imports.read(chosenFiles, {
+          language,
+          signal,
+          ...chosenAnswers,
+          ...(exitIdentity === "" ? {} : { exitIdentity }),
+        });
+        if (contents.status !== "read") return contents;
+        return {
+          status: "compared" as const,
+          contents,
+          comparisons: await vault.imports.compare(contents.items, { signal }),
+        };
+      },
+      onDone: (result) => {
+        setQuestion(result.status === "compared" || result.status === "refused" ? null : result);
+        if (result.status === "refused") setRefusal(result);
+        else if (result.status === "compared") setComparedImport(result);
+      },
+    });
   };
   const startOver = () => {
-    readMutation.reset();
+    cancel();
+    setComparedImport(null);
     setFiles([]);
     setStoredImport(null);
     setExitIdentity("");
-    setRefusalReason(null);
+    setAnswers({});
+    setQuestion(null);
+    setRefusal(null);
   };
 
   const sourceName = files.length === 1 ? (files[0]?.name ?? "") : (files[0]?.webkitRelativePath.split("/")[0] ?? "");
   const continueImport = () => {
     setStoredImport(null);
-    readFiles(files);
+    readFiles(files, answers);
   };
   if (storedImport !== null) {
     return (
       <>
         <ImportResult
           result={storedImport.result}
-          isPortalExport={storedImport.isPortalExport}
+          protection={getProtection(storedImport.format)}
           sourceName={sourceName}
           onStartOver={startOver}
           onContinue={continueImport}
@@ -103,8 +117,8 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
       </>
     );
   }
-  if (readMutation.data != null) {
-    const { contents, comparisons } = readMutation.data;
+  if (comparedImport !== null) {
+    const { contents, comparisons } = comparedImport;
     return (
       <ImportReview
         vault={vault}
@@ -113,14 +127,28 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
         comparisons={comparisons}
         onCancel={startOver}
         onStored={(result) => {
-          readMutation.reset();
-          setStoredImport({ result, isPortalExport: contents.format === "relicario_export" });
+          setComparedImport(null);
+          setStoredImport({ result, format: contents.format });
         }}
       />
     );
   }
-  const needsIdentity = refusalReason === "identity_needed" || refusalReason === "identity_wrong";
-  const isCancelled = readMutation.error instanceof PortalError && readMutation.error.code === "cancelled";
+  if (question !== null) {
+    return (
+      <Stack $gap={3}>
+        <ImportQuestions
+          question={question}
+          pending={running}
+          onAnswer={(answer) => {
+            readFiles(files, { ...answers, ...answer });
+          }}
+          onCancel={startOver}
+        />
+        <ErrorNotice error={error} />
+      </Stack>
+    );
+  }
+  const needsIdentity = refusal?.reason === "identity_needed" || refusal?.reason === "identity_wrong";
   return (
     <Card>
       <Stack $gap={4}>
@@ -134,8 +162,14 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
           onChange={(file) => {
             readFiles([file]);
           }}
-          error={refusalReason === null || refusalReason === "identity_needed" ? null : t(`refused.${refusalReason}`)}
-          disabled={readMutation.isPending}
+          error={
+            refusal === null || refusal.reason === "identity_needed"
+              ? null
+              : refusal.reason === "unreadable_format"
+                ? t(`unreadable.${refusal.format}`)
+                : t(`refused.${refusal.reason}`)
+          }
+          disabled={running}
         />
         {needsIdentity && (
           <Stack $gap={3}>
@@ -151,7 +185,7 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
             />
             <SpacedRow>
               <Button
-                pending={readMutation.isPending}
+                pending={running}
                 onClick={() => {
                   readFiles(files);
                 }}
@@ -165,7 +199,7 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
           <Button
             tone="quiet"
             icon={<FolderOpen aria-hidden />}
-            disabled={readMutation.isPending}
+            disabled={running}
             onClick={() => folderInput.current?.click()}
           >
             {t("import.folder_action")}
@@ -183,14 +217,19 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
             }}
           />
         </SpacedRow>
-        {readMutation.isPending && <Progress label={t("import.reading_status")} done={0} total={0} />}
-        {!isCancelled && <ErrorNotice error={readMutation.error} />}
+        {running && <Progress label={t("import.reading_status")} done={0} total={0} />}
+        <ErrorNotice error={error} />
       </Stack>
     </Card>
   );
 }
 
-/** Its button opens it. */
+/** Hidden, because a button opens it. */
 const FolderInput = styled.input`
   ${visuallyHidden}
 `;
+
+function getProtection(format: ImportContents["format"]): "key" | "password" | null {
+  if (format === "relicario_export") return "key";
+  return format === "keepass_kdbx" ? "password" : null;
+}

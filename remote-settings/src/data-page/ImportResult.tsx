@@ -3,7 +3,9 @@ import {
   Button,
   ButtonLink,
   Card,
+  markVerbatim,
   Notice,
+  renderVerbatim,
   SectionTitle,
   SmallText,
   SpacedRow,
@@ -18,19 +20,20 @@ import { PagedList } from "./PagedList.tsx";
 
 interface ImportResultProps {
   readonly result: ImportOutcome;
-  readonly isPortalExport: boolean;
+  /** What still protects the file: the key of an archive of this portal, or a password. */
+  readonly protection: "key" | "password" | null;
   /** Of the file, or of the folder. */
   readonly sourceName: string;
   readonly onStartOver: () => void;
-  /** Reads the same file once more, to store the rest. */
+  /** Reads the same file again, to store the rest. */
   readonly onContinue: () => void;
 }
 
 /**
- * What came of an import, which entries of the file are not here and why, and what to do with the
- * file.
+ * Shows the result of an import, which entries of the file are missing and why, and what to do with
+ * the file.
  */
-export function ImportResult({ result, isPortalExport, sourceName, onStartOver, onContinue }: ImportResultProps) {
+export function ImportResult({ result, protection, sourceName, onStartOver, onContinue }: ImportResultProps) {
   const { t } = useTranslation("settings-data");
   const describeError = useErrorMessage();
   const titleRef = useRef<HTMLHeadingElement>(null);
@@ -49,7 +52,7 @@ export function ImportResult({ result, isPortalExport, sourceName, onStartOver, 
         return t(`review.left_${entry.part}_hint`);
     }
   };
-  const keepKey = stopReason !== null ? "keep_rest" : isPortalExport ? "keep_own" : "keep";
+  const suffix = protection === "key" ? "_own" : protection === "password" ? "_password" : "";
   useEffect(() => {
     titleRef.current?.focus();
   }, []);
@@ -71,8 +74,8 @@ export function ImportResult({ result, isPortalExport, sourceName, onStartOver, 
           </Notice>
         )}
         {isComplete ? (
-          <Notice {...(isPortalExport ? {} : { tone: "warn", title: t("done.delete_title") })}>
-            {t(isPortalExport ? "done.delete_own_body" : "done.delete_body", { names: sourceName })}
+          <Notice {...(protection === null ? { tone: "warn", title: t("done.delete_title") } : {})}>
+            {renderVerbatim(t(`done.delete${suffix}_body`, { names: markVerbatim(sourceName) }))}
           </Notice>
         ) : (
           <Notice tone="warn" title={t("done.keep_title")}>
@@ -80,10 +83,16 @@ export function ImportResult({ result, isPortalExport, sourceName, onStartOver, 
               {missing.length > 0 && (
                 <PagedList
                   label={t("done.keep_title")}
-                  lines={missing.map((entry) => `${entry.title}: ${describeMissing(entry)}`)}
+                  lines={missing.map((entry) => ({ title: entry.title, reason: describeMissing(entry) }))}
                 />
               )}
-              <p>{t(`done.${keepKey}_body`, { names: sourceName })}</p>
+              <p>
+                {renderVerbatim(
+                  t(stopReason === null ? `done.keep${suffix}_body` : "done.keep_rest_body", {
+                    names: markVerbatim(sourceName),
+                  }),
+                )}
+              </p>
             </Stack>
           </Notice>
         )}
@@ -101,7 +110,10 @@ export function ImportResult({ result, isPortalExport, sourceName, onStartOver, 
   );
 }
 
-/** What can be wrong with one item; the sentences of these codes are about forms. */
+/**
+ * Error codes of a single item that have their own texts here, because the general texts of these
+ * codes are about forms.
+ */
 const itemErrorCodes = [
   "validation_error",
   "payload_too_large",

@@ -6,36 +6,43 @@ import type {
   OpenerHandle,
   ImportResult,
   Vault,
-  VaultProgress,
 } from "@relicario/shared/contract";
-import { Checkbox, FieldError, maxImageNameLength, TextField } from "@relicario/shared/forms";
+import {
+  Checkbox,
+  FieldError,
+  maxImageNameLength,
+  OpenerPrompt,
+  TextField,
+  useVaultOperation,
+  type OperationOptions,
+} from "@relicario/shared/forms";
 import {
   Button,
   Card,
-  ErrorNotice,
   LeaveGuard,
+  markVerbatim,
   Muted,
   Notice,
-  Progress,
+  renderVerbatim,
   s,
   SectionTitle,
   SmallText,
   space,
   SpacedRow,
   Stack,
-  useOpenerHandle,
+  Verbatim,
 } from "@relicario/shared/ui";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { PagedList } from "./PagedList.tsx";
 
-/** What files hold that could be read. */
+/** Contents of files that were read. */
 export type ImportContents = Extract<ImportReadResult, { status: "read" }>;
 
-/** An entry of the file that is not here, or not all of it. */
+/** An entry of the file that was not stored, or only in part. */
 export type MissingEntry = { readonly title: string } & (
   | { readonly kind: "unstored"; readonly code: ImportResult["failures"][number]["code"] }
   | { readonly kind: "unselected" | "unstarred" }
@@ -44,10 +51,10 @@ export type MissingEntry = { readonly title: string } & (
 );
 
 /**
- * What became of the chosen items, and what the file holds beside that. Where it stopped, the rest
- * is not among `missing`.
+ * Result of storing the chosen items, and the missing entries of the file. After an early stop,
+ * items that were not stored yet are not in `missing`.
  */
-export interface ImportOutcome extends Omit<ImportResult, "failures" | "favoriteFailed"> {
+export interface ImportOutcome extends Omit<ImportResult, "failures" | "failedFavoriteIndexes"> {
   readonly missing: readonly MissingEntry[];
 }
 
@@ -60,61 +67,53 @@ interface ImportReviewProps {
   readonly onStored: (result: ImportOutcome) => void;
 }
 
-/** Items that are drawn at a time. */
+/** Number of items that are rendered at first, and added by each press of the button. */
 const pageSize = 100;
 
 /**
- * Every item with what it becomes; those that are chosen are protected by one showing of an opener.
+ * Lists every item with what storing it does. The chosen items are protected with one presented
+ * opener.
  */
 export function ImportReview({ vault, isFirstImport, contents, comparisons, onCancel, onStored }: ImportReviewProps) {
   const { t } = useTranslation("settings-data");
-  const { items, failures } = contents;
+  const { items, failures, leftOut } = contents;
   const sameCount = comparisons.filter(({ status }) => status === "same").length;
   const importableIndices = items.flatMap((_, index) => (comparisons[index]?.status === "same" ? [] : [index]));
   const [selectedIndices, setSelectedIndices] = useState<ReadonlySet<number>>(() => new Set(importableIndices));
   const [visibleCount, setVisibleCount] = useState(pageSize);
   const [imageName, setImageName] = useState("");
   const [isSubmitted, setIsSubmitted] = useState(false);
-  const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
-  const abortController = useRef<AbortController | null>(null);
+  const operation = useVaultOperation({ vault, asksOpener: true });
+  const { running, progress } = operation;
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     titleRef.current?.focus();
-    return () => abortController.current?.abort();
   }, []);
 
   const client = useQueryClient();
-  const storeMutation = useMutation({
-    mutationFn: async (opener: OpenerHandle): Promise<ImportOutcome> => {
-      const controller = new AbortController();
-      abortController.current = controller;
-      setProgress(null);
-      const selectedItems = items.filter((_, index) => selectedIndices.has(index));
-      const stored = await vault.imports.store(selectedItems, opener, {
-        signal: controller.signal,
-        onProgress: setProgress,
-        ...(isFirstImport ? { name: imageName } : {}),
-      });
-      const { failures, favoriteFailed = [], ...counts } = stored;
-      const failedEntries = failures.map(({ index, code }): MissingEntry => ({
-        kind: "unstored",
-        title: selectedItems[index]?.title ?? "",
-        code,
-      }));
-      const unstarredEntries = favoriteFailed.map((index): MissingEntry => ({
-        kind: "unstarred",
-        title: selectedItems[index]?.title ?? "",
-      }));
-      return { ...counts, missing: [...failedEntries, ...unstarredEntries, ...listOtherMissing()] };
-    },
-    // lists on other screens were read before; half of an import is stored, too
-    onSettled: () => client.invalidateQueries(),
-    onSuccess: (result) => {
-      onStored({ ...result, unchanged: result.unchanged + sameCount });
-    },
-  });
-  /** Of the file, whatever becomes of the chosen items. */
+  const storeItems = async (opener: OpenerHandle, options: OperationOptions): Promise<ImportOutcome> => {
+    const selectedItems = items.filter((_, index) => selectedIndices.has(index));
+    const stored = await vault.imports.store(selectedItems, opener, {
+      ...options,
+      ...(isFirstImport ? { name: imageName } : {}),
+    });
+    const { failures, failedFavoriteIndexes = [], ...counts } = stored;
+    const failedEntries = failures.map(({ index, code }): MissingEntry => ({
+      kind: "unstored",
+      title: selectedItems[index]?.title ?? "",
+      code,
+    }));
+    const unstarredEntries = failedFavoriteIndexes.map((index): MissingEntry => ({
+      kind: "unstarred",
+      title: selectedItems[index]?.title ?? "",
+    }));
+    return {
+      ...counts,
+      unchanged: counts.unchanged + sameCount,
+      missing: [...failedEntries, ...unstarredEntries, ...listOtherMissing()],
+    };
+  };
+  /** Missing entries of the file that do not depend on the result of storing. */
   const listOtherMissing = (): MissingEntry[] => [
     ...items.flatMap(({ title: entryTitle, omitted = [] }, index): MissingEntry[] =>
       !selectedIndices.has(index) && comparisons[index]?.status !== "same"
@@ -133,7 +132,14 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
   const isNameMissing = isFirstImport && imageName.trim() === "";
   const handleStore = () => {
     setIsSubmitted(true);
-    if (openerHandle !== null && !isNameMissing && selectedIndices.size > 0) storeMutation.mutate(openerHandle);
+    if (operation.opener !== null && (isNameMissing || selectedIndices.size === 0)) return;
+    operation.startWithOpener({
+      run: (options, opener) => storeItems(opener, options),
+      onDone: onStored,
+      onLateResult: onStored, // what was stored before it stopped
+      // Queries of other screens are outdated, even if the import stops half-way.
+      onSettled: () => void client.invalidateQueries(),
+    });
   };
   const counts = {
     added: comparisons.filter(({ status }) => status === "new").length,
@@ -145,7 +151,7 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
     <Card>
       <Stack $gap={4}>
         <LeaveGuard
-          active={storeMutation.isPending}
+          active={running}
           title={t("leave.title")}
           body={t("leave.body")}
           leaveLabel={t("leave.leave_action")}
@@ -156,7 +162,7 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
         </SectionTitle>
         <Muted>{t("review.from_body", { format: t(`format.${contents.format}`) })}</Muted>
         <SmallText role="status">{t("review.counts_body", counts)}</SmallText>
-        {items.some(({ kind }) => kind === "one_time_password") && (
+        {items.some(({ hasSeeds }) => hasSeeds) && (
           <Notice title={t("review.seeds_title")}>{t("review.seeds_body")}</Notice>
         )}
         {items.some(({ omitted }) => omitted?.includes("passkey")) && (
@@ -168,32 +174,38 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
           <Notice tone="warn" title={t("review.failures_title", { count: failures.length })}>
             <PagedList
               label={t("review.failures_title", { count: failures.length })}
-              lines={failures.map(({ location, reason }) => `${location}: ${t(`failure.${reason}`)}`)}
+              lines={failures.map(({ location, reason }) => ({ title: location, reason: t(`failure.${reason}`) }))}
             />
           </Notice>
         )}
-        <SpacedRow $gap={2}>
-          <Button
-            tone="quiet"
-            size="small"
-            disabled={storeMutation.isPending}
-            onClick={() => {
-              setSelectedIndices(new Set(importableIndices));
-            }}
-          >
-            {t("review.all_action")}
-          </Button>
-          <Button
-            tone="quiet"
-            size="small"
-            disabled={storeMutation.isPending}
-            onClick={() => {
-              setSelectedIndices(new Set());
-            }}
-          >
-            {t("review.none_action")}
-          </Button>
-        </SpacedRow>
+        {leftOut.length > 0 && (
+          <Muted>{renderVerbatim(t("review.left_out_body", { names: markVerbatim(leftOut.join(", ")) }))}</Muted>
+        )}
+        {items.length > 0 && importableIndices.length === 0 && <Notice>{t("review.all_same_body")}</Notice>}
+        {importableIndices.length > 0 && (
+          <SpacedRow $gap={2}>
+            <Button
+              tone="quiet"
+              size="small"
+              disabled={running}
+              onClick={() => {
+                setSelectedIndices(new Set(importableIndices));
+              }}
+            >
+              {t("review.all_action")}
+            </Button>
+            <Button
+              tone="quiet"
+              size="small"
+              disabled={running}
+              onClick={() => {
+                setSelectedIndices(new Set());
+              }}
+            >
+              {t("review.none_action")}
+            </Button>
+          </SpacedRow>
+        )}
         <Items aria-label={t("review.list_aria")}>
           {items.slice(0, visibleCount).map((item, index) => {
             const comparisonStatus = comparisons[index]?.status ?? "new";
@@ -201,22 +213,31 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
               <li key={item.sourceId}>
                 <Checkbox
                   checked={selectedIndices.has(index)}
-                  disabled={comparisonStatus === "same" || storeMutation.isPending}
+                  disabled={comparisonStatus === "same" || running}
                   onChange={() => {
                     toggle(index);
                   }}
                   label={
                     <>
-                      <Name>{item.title}</Name>
+                      <Name>
+                        <Verbatim>{item.title}</Verbatim>
+                      </Name>
                       <Facts>
-                        {[
-                          t(`kind.${item.kind}`),
-                          t(`review.${comparisonStatus}_hint`),
-                          ...item.tags,
-                          ...item.adjustments.map((change) => t(`review.${change}_hint`)),
-                          ...(item.omitted ?? []).map((part) => t(`review.left_${part}_hint`)),
-                        ].join(" · ")}
+                        {renderVerbatim(
+                          [
+                            t(`kind.${item.kind}`),
+                            t(`review.${comparisonStatus}_hint`),
+                            ...item.tags.map(markVerbatim),
+                            ...item.adjustments.map((change) => t(`review.${change}_hint`)),
+                            ...(item.omitted ?? []).map((part) => t(`review.left_${part}_hint`)),
+                          ].join(" · "),
+                        )}
                       </Facts>
+                      {item.fieldNames !== undefined && item.fieldNames.length > 0 && (
+                        <Facts>
+                          {renderVerbatim(t("review.fields_hint", { names: markVerbatim(item.fieldNames.join(", ")) }))}
+                        </Facts>
+                      )}
                     </>
                   }
                 />
@@ -237,59 +258,50 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
             </Button>
           </SpacedRow>
         )}
-        {importableIndices.length > 0 && (
+        {importableIndices.length > 0 ? (
           <>
             <Muted>{t(isFirstImport ? "review.first_body" : "review.picture_body")}</Muted>
-            <vault.PictureField
+            <OpenerPrompt
+              vault={vault}
+              operation={operation}
+              label={t("review.store_action", { count: selectedIndices.size })}
               purpose={isFirstImport ? "choose" : "show"}
-              value={openerHandle}
-              disabled={storeMutation.isPending}
-              onChange={setOpenerHandle}
-            />
-            {isSubmitted && openerHandle === null && <FieldError>{t("review.picture_error")}</FieldError>}
-            {isFirstImport && (
-              <TextField
-                label={t("review.name_label")}
-                error={isSubmitted && isNameMissing ? t("review.name_error") : null}
-                maxLength={maxImageNameLength}
-                value={imageName}
-                disabled={storeMutation.isPending}
-                onChange={(event) => {
-                  setImageName(event.target.value);
-                }}
-              />
-            )}
+              phaseTexts={
+                sendingProgress === null
+                  ? {}
+                  : {
+                      sending: t("review.storing_status", {
+                        done: sendingProgress.done,
+                        total: sendingProgress.total,
+                      }),
+                    }
+              }
+              stopLabel={t("review.stop_action")}
+              onSubmit={handleStore}
+              onClose={onCancel}
+            >
+              {isFirstImport && (
+                <TextField
+                  label={t("review.name_label")}
+                  error={isSubmitted && isNameMissing ? t("review.name_error") : null}
+                  maxLength={maxImageNameLength}
+                  value={imageName}
+                  disabled={running}
+                  onChange={(event) => {
+                    setImageName(event.target.value);
+                  }}
+                />
+              )}
+              {isSubmitted && selectedIndices.size === 0 && <FieldError>{t("review.none_error")}</FieldError>}
+            </OpenerPrompt>
           </>
-        )}
-        {isSubmitted && selectedIndices.size === 0 && <FieldError>{t("review.none_error")}</FieldError>}
-        <ErrorNotice error={storeMutation.error} />
-        {storeMutation.isPending && (
-          <Progress
-            label={
-              sendingProgress === null
-                ? t("review.looking_status")
-                : t("review.storing_status", { done: sendingProgress.done, total: sendingProgress.total })
-            }
-            done={sendingProgress?.done ?? 0}
-            total={sendingProgress?.total ?? 0}
-          />
-        )}
-        <SpacedRow>
-          {importableIndices.length > 0 && (
-            <Button pending={storeMutation.isPending} onClick={handleStore}>
-              {t("review.store_action", { count: selectedIndices.size })}
+        ) : (
+          <SpacedRow>
+            <Button tone="quiet" onClick={onCancel}>
+              {t("review.cancel_action")}
             </Button>
-          )}
-          <Button
-            tone="quiet"
-            onClick={() => {
-              if (storeMutation.isPending) abortController.current?.abort();
-              else onCancel();
-            }}
-          >
-            {t(storeMutation.isPending ? "review.stop_action" : "review.cancel_action")}
-          </Button>
-        </SpacedRow>
+          </SpacedRow>
+        )}
       </Stack>
     </Card>
   );

@@ -1,20 +1,33 @@
-import { Button, SpacedRow } from "@relicario/shared/ui";
+import { Button, SpacedRow, Verbatim } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-/** Lines that are drawn at a time. */
+/** Number of lines that are rendered at first, and added by each press of the button. */
 const pageSize = 100;
 
-/** What was left out, one a line, all of it there to be seen. */
-export function PagedList({ label, lines }: { readonly label: string; readonly lines: readonly string[] }) {
+interface LeftOutLine {
+  /** Title of the entry, or its place in the file. */
+  readonly title: string;
+  readonly reason: string;
+}
+
+interface PagedListProps {
+  readonly label: string;
+  readonly lines: readonly LeftOutLine[];
+}
+
+/** Lists entries that were left out, one per line. A button shows more of them. */
+export function PagedList({ label, lines }: PagedListProps) {
   const { t } = useTranslation("settings-data");
   const [visibleCount, setVisibleCount] = useState(pageSize);
   return (
     <>
       <Lines aria-label={label}>
-        {lines.slice(0, visibleCount).map((line, index) => (
-          <li key={index}>{line}</li>
+        {lines.slice(0, visibleCount).map(({ title, reason }, index) => (
+          <li key={index}>
+            <Verbatim>{title}</Verbatim>: {reason}
+          </li>
         ))}
       </Lines>
       {lines.length > visibleCount && (

@@ -6,7 +6,9 @@ import { useTranslation } from "react-i18next";
 
 import { meQuery, useUpdateMe } from "../data/me.ts";
 
-/** Whether the portal may tell its service how its parts load. The switch counts at once. */
+/**
+ * Switch that allows the portal to send usage measurements to the service. It takes effect at once.
+ */
 export function TelemetryCard() {
   const { t } = useTranslation("settings-data");
   const me = useQuery(meQuery(usePortal()));

@@ -2,7 +2,6 @@ import { Billing } from "@relicario/shared/api";
 import type { Portal } from "@relicario/shared/contract";
 import { queryOptions } from "@tanstack/react-query";
 
-/** Plan, use and invoices. */
 export function billingQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
     queryKey: ["user", "billing", user.userId],

@@ -3,7 +3,6 @@ import { usePortal } from "@relicario/shared/contract";
 import { useMutation } from "@tanstack/react-query";
 import { z } from "zod";
 
-/** Tells the operator what the person wrote. */
 export function useSendFeedback() {
   const { http } = usePortal();
   return useMutation({

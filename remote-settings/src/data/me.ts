@@ -5,7 +5,6 @@ import { z } from "zod";
 
 export const meKeys = { me: (userId: string) => ["user", "me", userId] as const };
 
-/** The signed-in account. */
 export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
     queryKey: meKeys.me(user.userId),
@@ -14,8 +13,8 @@ export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
 }
 
 /**
- * Updates name and contact address. The response replaces the cached account (specification,
- * section 7).
+ * Updates name, contact address and notifications. The response replaces the cached account
+ * (specification, section 7).
  */
 export function useUpdateMe() {
   const { http, user } = usePortal();
@@ -28,7 +27,7 @@ export function useUpdateMe() {
   });
 }
 
-/** Sends a mail with a link to the contact address. */
+/** Mails a verification link to the contact address. */
 export function useSendValidation() {
   const { http } = usePortal();
   return useMutation({ mutationFn: () => http.request("POST", "/user/send-validate-email", z.null()) });

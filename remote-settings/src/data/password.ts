@@ -4,7 +4,7 @@ import { toPortalError } from "@relicario/shared/errors";
 import { queryOptions, useMutation } from "@tanstack/react-query";
 import { z } from "zod";
 
-/** Whether the password is changed here, and by which rules of the identity provider. */
+/** Whether the password can be changed here, and the identity provider's rules. */
 export function passwordRulesQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
     queryKey: ["user", "password", user.userId],
@@ -13,8 +13,8 @@ export function passwordRulesQuery({ http, user }: Pick<Portal, "http" | "user">
 }
 
 /**
- * Changes the password. A failure is reported by its code; passwords stand in no report, and in no
- * cache once the call is over.
+ * Changes the password. Reports a failure only by its code: passwords are in no report and, after
+ * the call, in no cache.
  */
 export function useChangePassword(onFailure: (error: unknown) => void) {
   const { http, report } = usePortal();

@@ -2,11 +2,11 @@ import { userNameRejections, ValidateUserNameResponse } from "@relicario/shared/
 import type { Portal } from "@relicario/shared/contract";
 import { queryOptions } from "@tanstack/react-query";
 
-import { getRefusals } from "./refusals.ts";
+import { getInvalidFields } from "./invalid-fields.ts";
 
 /**
- * Whether this account could have the name. Asked anew each time: somebody else may take it
- * meanwhile.
+ * Whether this account can take the name. Never cached, because another account may take the name
+ * in the meantime.
  */
 export function userNameQuery({ http, user }: Pick<Portal, "http" | "user">, name: string) {
   return queryOptions({
@@ -19,10 +19,10 @@ export function userNameQuery({ http, user }: Pick<Portal, "http" | "user">, nam
   });
 }
 
-/** `unchecked`: the service could not be asked; it decides when the name is saved. */
+/** `unchecked`: the check failed, so the service decides when the name is saved. */
 export type UserNameProblem = (typeof userNameRejections)[number] | "unchecked";
 
 export function toUserNameProblem(error: unknown): UserNameProblem {
-  const reasons = getRefusals(error).map(({ reason }) => reason);
+  const reasons = getInvalidFields(error).map(({ reason }) => reason);
   return userNameRejections.find((reason) => reasons.includes(reason)) ?? "unchecked";
 }

@@ -9,11 +9,11 @@ import { useSendFeedback } from "../data/feedback.ts";
 import { RatingField, type Rating } from "./RatingField.tsx";
 
 interface FeedbackFormProps {
-  /** The screen that it is about, as a pattern of its path. */
+  /** Path pattern of the screen that the feedback is about. */
   readonly screen: string;
 }
 
-/** Rating and message to whoever runs the portal. What was typed stays until it was sent. */
+/** Sends a rating and a message to the operator. The input stays until it was sent. */
 export function FeedbackForm({ screen }: FeedbackFormProps) {
   const { t } = useTranslation("user-feedback");
   const { appVersion, confirm } = usePortal();

@@ -4,7 +4,7 @@ import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { FeedbackForm } from "./FeedbackForm.tsx";
 import { parseScreen } from "./screen.ts";
 
-/** Route `/settings/feedback`. Who comes from another screen is asked about that one. */
+/** Route `/settings/feedback`. The feedback is about the screen whose link the person followed. */
 export default function FeedbackPage() {
   const location = useLocation();
   return (

@@ -10,7 +10,6 @@ interface RatingFieldProps {
   readonly onChange: (rating: Rating) => void;
 }
 
-/** One to five, in words too; none has to be chosen. */
 export function RatingField({ value, onChange }: RatingFieldProps) {
   const { t } = useTranslation("user-feedback");
   return (

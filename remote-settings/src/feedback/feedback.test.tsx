@@ -14,11 +14,11 @@ describe("feedback", () => {
   it("sends rating, message, screen and version, and nothing else", async () => {
     const http = createService();
     await renderPage(path, { http });
-    expect(screen.getByText(/Write no secret/)).toBeVisible();
+    expect(screen.getByText(/Don't include secrets/)).toBeVisible();
     await userEvent.click(screen.getByRole("radio", { name: "Good" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Your message" }), "  The list is quick. ");
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
-    expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
+    expect(await screen.findByRole("status")).toHaveTextContent("Thanks");
     expect(getSentFeedback(http)).toEqual([
       { rating: 4, message: "The list is quick.", page: "/settings/feedback", app_version: "0.3.1" },
     ]);
@@ -27,11 +27,11 @@ describe("feedback", () => {
     await expectAccessible();
   });
 
-  it("needs no rating, but a message", async () => {
+  it("requires a message, but no rating", async () => {
     const http = createService();
     await renderPage(path, { http });
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
-    expect(await screen.findByText("Write a few words first.")).toBeVisible();
+    expect(await screen.findByText("Write a message first.")).toBeVisible();
     expect(screen.getByRole("textbox")).toHaveFocus();
     expect(getSentFeedback(http)).toEqual([]);
     await userEvent.type(screen.getByRole("textbox"), "good");
@@ -42,7 +42,7 @@ describe("feedback", () => {
   });
 
   it.each(["offline", "service_unavailable", "too_many_requests"] as const)(
-    "keeps what was typed when it is %s, and sends it once more",
+    "keeps the input after %s, and sends it again",
     async (code) => {
       const http = createService();
       http.failWith(code);
@@ -55,22 +55,22 @@ describe("feedback", () => {
       expect(screen.getByRole("radio", { name: "Poor" })).toBeChecked();
       http.failWith(null);
       await userEvent.click(screen.getByRole("button", { name: "Send" }));
-      expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
+      expect(await screen.findByRole("status")).toHaveTextContent("Thanks");
     },
   );
 
-  it("asks before what was typed is left behind", async () => {
-    const { goTo, location, record } = await renderPage(path, { confirmAnswer: false });
+  it("asks before input is lost", async () => {
+    const { goTo, getLocation, record } = await renderPage(path, { confirmAnswer: false });
     await userEvent.type(screen.getByRole("textbox"), "half a sent");
     await goTo("/settings/profile");
-    expect(location()).toBe(path);
+    expect(getLocation()).toBe(path);
     expect(record.confirms).toMatchObject([{ title: "Leave without sending?", danger: true }]);
     expect(screen.getByRole("textbox")).toHaveValue("half a sent");
   });
 });
 
-describe("screenOf", () => {
-  it("is the pattern that a link brought, and this page for anything else", () => {
+describe("parseScreen", () => {
+  it("returns the screen that linked to the page, or the page itself for any other state", () => {
     expect(parseScreen({ screen: "/edit-secret/:secretId" })).toBe("/edit-secret/:secretId");
     for (const state of [
       null,
@@ -84,7 +84,7 @@ describe("screenOf", () => {
   });
 });
 
-it("says when the portal's call failed without a reason that it knows", async () => {
+it("shows an unknown failure", async () => {
   const http = createService();
   http.answer("POST /user/feedback", () => {
     throw new PortalError("internal_error");

@@ -2,12 +2,12 @@ import { FeedbackBody } from "@relicario/shared/api";
 import { z } from "zod";
 
 /**
- * What a link to this page carries in the history: the pattern of the screen that it stood on, such
+ * History state of a link to the feedback page: path pattern of the screen that links to it, such
  * as `/edit-secret/:secretId`.
  */
 const FeedbackLocationState = z.looseObject({ screen: FeedbackBody.shape.page });
 
-/** The screen that feedback is about; this page where nobody says. */
+/** Returns the path of the screen. Returns the feedback page's own path if the state has none. */
 export function parseScreen(state: unknown): string {
   const parsed = FeedbackLocationState.safeParse(state);
   return parsed.success ? parsed.data.screen : "/settings/feedback";

@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 interface AppearanceTogglesProps {
-  /** How an entry of the menu is drawn. */
   readonly renderEntry: (toggle: {
     readonly icon: ReactNode;
     readonly label: string;
@@ -12,7 +11,6 @@ interface AppearanceTogglesProps {
   }) => ReactNode;
 }
 
-/** Language and theme of the portal, each switched to the other one. */
 export function AppearanceToggles({ renderEntry }: AppearanceTogglesProps) {
   const { t } = useTranslation("settings");
   const { language, theme, setLanguage, setTheme } = usePortal();

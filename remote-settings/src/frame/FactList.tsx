@@ -3,11 +3,9 @@ import type { ReactNode } from "react";
 import { styled } from "styled-components";
 
 interface FactListProps {
-  /** What each is, and what it is now. */
   readonly facts: readonly { readonly label: string; readonly value: ReactNode }[];
 }
 
-/** Short facts side by side. */
 export function FactList({ facts }: FactListProps) {
   return (
     <List>

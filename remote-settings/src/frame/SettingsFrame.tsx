@@ -7,7 +7,7 @@ import { Navigate, NavLink } from "react-router-dom";
 import { css, styled } from "styled-components";
 
 import { AppearanceToggles } from "./AppearanceToggles.tsx";
-import { menu, getVisiblePages, type SettingsPageName } from "./menu.ts";
+import { settingsPages, getVisiblePages, type SettingsPageName } from "./menu.ts";
 
 interface SettingsFrameProps {
   readonly page: SettingsPageName;
@@ -15,9 +15,9 @@ interface SettingsFrameProps {
 }
 
 /**
- * The frame of every route below `/settings`: a side menu, and the current page, whose name is the
- * heading. A hidden page leads to the profile. On phones the menu is opened by a button, so that
- * the page begins on the first screen.
+ * Frame of every route below `/settings`: a side menu, and the current page with its name as the
+ * heading. A hidden page redirects to the profile. On phones the menu is collapsed, so that the
+ * page starts on the first screen.
  */
 export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const { t } = useTranslation("settings");
@@ -28,13 +28,14 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const toggleRef = useRef<HTMLButtonElement>(null);
   const closeMenu = () => {
     setOpen(false);
-    // on phones what has the focus is hidden with the menu; another page takes the focus itself
+    // On phones the focused entry is hidden together with the menu. A new page takes the focus
+    // itself.
     toggleRef.current?.focus();
   };
 
   if (!visiblePages.includes(page)) return <Navigate to="/settings/profile" replace />;
   return (
-    <Page width="wide" title={t(`${menu[page].text}.title`)}>
+    <Page width="wide" title={t(`${settingsPages[page].textKey}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
           <MenuToggle
@@ -50,17 +51,15 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
             <ChevronDown aria-hidden />
           </MenuToggle>
           <Menu id={menuId} data-open={open}>
-            {visiblePages.map((name) => (
-              <li key={name}>
-                <MenuLink
-                  to={`/settings/${name}`}
-                  onClick={closeMenu}
-                  data-tone={name === "delete-account" ? "danger" : undefined}
-                >
-                  {t(`${menu[name].text}.menu_action`)}
-                </MenuLink>
-              </li>
-            ))}
+            {visiblePages
+              .filter((name) => name !== "delete-account")
+              .map((name) => (
+                <li key={name}>
+                  <MenuLink to={`/settings/${name}`} onClick={closeMenu}>
+                    {t(`${settingsPages[name].textKey}.menu_action`)}
+                  </MenuLink>
+                </li>
+              ))}
             <li>
               <MenuLink to="/another-device">{t("menu.device_action")}</MenuLink>
             </li>
@@ -74,6 +73,11 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
                 </li>
               )}
             />
+            <li>
+              <MenuLink to="/settings/delete-account" onClick={closeMenu} data-tone="danger">
+                {t("delete.menu_action")}
+              </MenuLink>
+            </li>
           </Menu>
         </nav>
         <Content>{children}</Content>

@@ -6,14 +6,13 @@ interface UsageBarProps {
   readonly label: string;
   readonly used: number;
   readonly quota: number;
-  /** Both in words, such as `1.5 MB of 10 GB`. */
+  /** Displayed text, such as `1.5 MB of 10 GB`. */
   readonly children: ReactNode;
 }
 
-/** So full that it is said: a part of the quota. */
+/** Fraction of the quota from which on the bar shows a warning. */
 const nearlyFullFraction = 0.9;
 
-/** How much of a quota is used: a bar, and the numbers beside it. */
 export function UsageBar({ label, used, quota, children }: UsageBarProps) {
   const id = useId();
   const usedFraction = quota === 0 ? 1 : Math.min(1, used / quota);

@@ -1,27 +1,27 @@
 /**
- * The pages below `/settings` in the order of the menu. `text` is the key of a page's title and
- * menu entry; `flag` names the feature that shows it, without one it is always shown.
+ * Pages below `/settings`, in the order of the menu. `textKey`: key of the page's title and menu
+ * entry. `flag`: feature that shows the page; null if the page is always shown.
  */
-export const menu = {
-  profile: { text: "profile", flag: null },
-  security: { text: "security", flag: null },
-  activity: { text: "activity", flag: null },
-  data: { text: "data", flag: null },
-  notifications: { text: "notifications", flag: "notifications" },
-  billing: { text: "billing", flag: "billing" },
-  payments: { text: "payments", flag: "payments" },
-  feedback: { text: "feedback", flag: null },
-  "delete-account": { text: "delete", flag: null },
-} as const satisfies Record<string, { readonly text: string; readonly flag: string | null }>;
+export const settingsPages = {
+  profile: { textKey: "profile", flag: null },
+  security: { textKey: "security", flag: null },
+  activity: { textKey: "activity", flag: null },
+  data: { textKey: "data", flag: null },
+  notifications: { textKey: "notifications", flag: "notifications" },
+  billing: { textKey: "billing", flag: "billing" },
+  payments: { textKey: "payments", flag: "payments" },
+  feedback: { textKey: "feedback", flag: null },
+  "delete-account": { textKey: "delete", flag: null },
+} as const satisfies Record<string, { readonly textKey: string; readonly flag: string | null }>;
 
-export type SettingsPageName = keyof typeof menu;
+export type SettingsPageName = keyof typeof settingsPages;
 
-const pageNames = Object.keys(menu) as SettingsPageName[];
+const pageNames = Object.keys(settingsPages) as SettingsPageName[];
 
 /**
- * The pages that are shown with these features. The host decides `billing` by the environment
- * alone.
+ * Pages that are visible with these features. The host decides `billing` only by the name of the
+ * environment.
  */
 export function getVisiblePages(features: Readonly<Record<string, boolean>>): readonly SettingsPageName[] {
-  return pageNames.filter((name) => menu[name].flag === null || features[menu[name].flag] === true);
+  return pageNames.filter((name) => settingsPages[name].flag === null || features[settingsPages[name].flag] === true);
 }

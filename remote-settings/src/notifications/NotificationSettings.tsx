@@ -21,7 +21,7 @@ import { styled } from "styled-components";
 
 import { meQuery, useUpdateMe } from "../data/me.ts";
 
-/** About what mails are sent. Each switch counts at once. */
+/** Switches of the mail topics. Each switch is saved at once. */
 export function NotificationSettings() {
   const { t } = useTranslation("settings-notifications");
   const me = useQuery(meQuery(usePortal()));
@@ -39,8 +39,8 @@ export function NotificationSettings() {
 function NotificationSwitches({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-notifications");
   const update = useUpdateMe();
-  // Until the answer is there a switch shows what was asked for; after a failure what the service
-  // has.
+  // While a request runs, a switch shows the requested value; after a failure it shows the stored
+  // one.
   const pendingUpdate: UpdateMeBody = update.isPending ? update.variables : {};
   return (
     <Stack $gap={6}>

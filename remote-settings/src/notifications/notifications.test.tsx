@@ -7,7 +7,7 @@ import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient 
 import { account as me } from "../testing/account.ts";
 import NotificationsPage from "./NotificationsPage.tsx";
 
-/** The service's side: changes what it is told to, and gives it back. */
+/** Fakes the service: applies updates and returns the result. */
 function createService(overrides: Partial<Me> = {}): FakeHttpClient {
   let currentMe: Me = { ...me, ...overrides };
   return createFakeHttpClient({
@@ -24,7 +24,7 @@ function createService(overrides: Partial<Me> = {}): FakeHttpClient {
 }
 const renderPage = (http = createService()) =>
   renderApp(<NotificationsPage />, { http, features: { notifications: true } });
-const shareOpenedLabel = /something I share is opened/;
+const shareOpenedLabel = /someone opens a secret I share/;
 
 describe("the notifications page", () => {
   it("has a switch for each kind of mail", async () => {
@@ -36,7 +36,7 @@ describe("the notifications page", () => {
     await expectAccessible();
   });
 
-  it("sends what was switched, at once, and nothing else", async () => {
+  it("saves a switch at once, and nothing else", async () => {
     const http = createService();
     await renderPage(http);
     await userEvent.click(await screen.findByRole("switch", { name: shareOpenedLabel }));
@@ -49,19 +49,19 @@ describe("the notifications page", () => {
     });
   });
 
-  it("shows what the service has when a switch fails", async () => {
+  it("shows the stored value when a switch fails", async () => {
     const http = createService();
     await renderPage(http);
     http.answer("POST /user/me", () => {
       throw new PortalError("service_unavailable");
     });
     await userEvent.click(await screen.findByRole("switch", { name: shareOpenedLabel }));
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     expect(screen.getByRole("switch", { name: shareOpenedLabel })).toBeChecked();
   });
 
-  it("says so where no address is confirmed", async () => {
+  it("warns if the contact address is not verified", async () => {
     await renderPage(createService({ contact_email_verified: false }));
-    expect(await screen.findByText("No mail reaches you yet")).toBeVisible();
+    expect(await screen.findByText("You get no e-mails yet")).toBeVisible();
   });
 });

@@ -1,5 +1,5 @@
 import type { Me } from "@relicario/shared/api";
-import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
+import { Button, ErrorNotice, markVerbatim, Notice, renderVerbatim } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -7,11 +7,9 @@ import { useSendValidation } from "../data/me.ts";
 
 interface AddressStatusProps {
   readonly me: Me;
-  /** Reads the account anew. */
   readonly onRefresh: () => void;
 }
 
-/** Whether the stored address was confirmed; has a mail sent that asks. */
 export function AddressStatus({
   me: { contact_email: address, contact_email_verified: verified },
   onRefresh,
@@ -30,7 +28,12 @@ export function AddressStatus({
     });
   };
   if (address === null) return null;
-  if (verified) return <Notice tone="success">{t("profile.email_verified_body", { address })}</Notice>;
+  if (verified)
+    return (
+      <Notice tone="success">
+        {renderVerbatim(t("profile.email_verified_body", { address: markVerbatim(address) }))}
+      </Notice>
+    );
   return (
     <>
       <Notice
@@ -49,7 +52,9 @@ export function AddressStatus({
           </>
         }
       >
-        {t(sent ? "profile.email_sent_body" : "profile.email_unverified_body", { address })}
+        {renderVerbatim(
+          t(sent ? "profile.email_sent_body" : "profile.email_unverified_body", { address: markVerbatim(address) }),
+        )}
       </Notice>
       <ErrorNotice error={sendValidation.error} />
     </>

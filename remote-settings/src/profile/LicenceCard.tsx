@@ -7,7 +7,6 @@ import { useTranslation } from "react-i18next";
 import { FactList } from "../frame/FactList.tsx";
 import { UsageBar } from "../frame/UsageBar.tsx";
 
-/** The licence: its plan, its quota, and what is used of it. */
 export function LicenceCard({ me: { licence, username, created_at: createdAt } }: { readonly me: Me }) {
   const { t } = useTranslation("settings");
   const { language } = usePortal();

@@ -8,17 +8,16 @@ import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { useUpdateMe } from "../data/me.ts";
-import { getRefusals } from "../data/refusals.ts";
+import { getInvalidFields } from "../data/invalid-fields.ts";
 import { toProfileUpdate, isProfileProblem, createProfileSchema } from "./profile-draft.ts";
 import { useUserNameValidity } from "./useUserNameValidity.ts";
 
 interface NameAndAddressFormProps {
   readonly me: Me;
-  /** What is known of the address that is stored. */
+  /** Status of the stored contact address. */
   readonly children: ReactNode;
 }
 
-/** The form for user name and contact address. */
 export function NameAndAddressForm({ me, children }: NameAndAddressFormProps) {
   const { t } = useTranslation("settings");
   const { notify } = usePortal();
@@ -38,7 +37,7 @@ export function NameAndAddressForm({ me, children }: NameAndAddressFormProps) {
         : nameValidity.problem === "unchecked"
           ? t("profile.name_unchecked_error")
           : null;
-  const isNameRefused = getRefusals(update.error).some(({ path }) => path === "/user_name");
+  const isNameRefused = getInvalidFields(update.error).some(({ path }) => path === "/user_name");
 
   const submit = handleSubmit(async (draft) => {
     if (nameValidity.problem === "taken" || nameValidity.problem === "malformed") {
@@ -52,8 +51,8 @@ export function NameAndAddressForm({ me, children }: NameAndAddressFormProps) {
       reset({ userName: updated.user_name, contactEmail: updated.contact_email ?? "" });
       notify({ tone: "success", text: t("profile.saved_status") });
     } catch (error) {
-      // Any other failure is shown below the fields; the form keeps its input in either case.
-      if (getRefusals(error).some(({ path, reason }) => path === "/user_name" && reason === "taken"))
+      // Other failures are shown below the fields. The form keeps its input in either case.
+      if (getInvalidFields(error).some(({ path, reason }) => path === "/user_name" && reason === "taken"))
         setError("userName", { message: "name_taken" }, { shouldFocus: true });
     }
   });

@@ -19,15 +19,15 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { passwordRulesQuery, useChangePassword } from "../data/password.ts";
-import { getRefusals } from "../data/refusals.ts";
+import { getInvalidFields } from "../data/invalid-fields.ts";
 import { usePasswordTexts } from "./usePasswordTexts.ts";
 
 interface PasswordCardProps {
-  /** What the person signs in as: a password manager keeps the password under it. */
+  /** Sign-in name under which a password manager stores the password. */
   readonly username: string;
 }
 
-/** Changes the password at the identity provider, by its rules. */
+/** Changes the password at the identity provider, and shows its rules. */
 export function PasswordCard({ username }: PasswordCardProps) {
   const { t } = useTranslation("settings");
   const portal = usePortal();
@@ -60,14 +60,16 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
   const texts = usePasswordTexts();
   const [passwords, setPasswords] = useState(emptyPasswords);
   const [missingFields, setMissingFields] = useState({ current: false, next: false });
-  const [refusals, setRefusals] = useState<readonly PasswordRejection[]>([]);
+  const [rejections, setRejections] = useState<readonly PasswordRejection[]>([]);
   const currentRef = useRef<HTMLInputElement>(null);
   const nextRef = useRef<HTMLInputElement>(null);
   const changeMutation = useChangePassword((error) => {
-    const fieldRefusals = getRefusals(error).flatMap((refusal) => PasswordRejection.safeParse(refusal).data ?? []);
-    setRefusals(fieldRefusals);
-    if (fieldRefusals.length > 0)
-      (fieldRefusals.some(({ path }) => path === "/old_password") ? currentRef : nextRef).current?.focus();
+    const passwordRejections = getInvalidFields(error).flatMap(
+      (rejection) => PasswordRejection.safeParse(rejection).data ?? [],
+    );
+    setRejections(passwordRejections);
+    if (passwordRejections.length > 0)
+      (passwordRejections.some(({ path }) => path === "/old_password") ? currentRef : nextRef).current?.focus();
   });
 
   const handleSubmit = (event: SubmitEvent) => {
@@ -75,7 +77,7 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
     if (changeMutation.isPending) return;
     const emptyFields = { current: passwords.current === "", next: passwords.next === "" };
     setMissingFields(emptyFields);
-    setRefusals([]);
+    setRejections([]);
     if (emptyFields.current || emptyFields.next) {
       (emptyFields.current ? currentRef : nextRef).current?.focus();
       return;
@@ -91,7 +93,7 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
     );
   };
   const getFieldError = (path: PasswordRejection["path"]) => {
-    const sentences = refusals.filter((refusal) => refusal.path === path).map(texts.describeRefusal);
+    const sentences = rejections.filter((rejection) => rejection.path === path).map(texts.describeRejection);
     return sentences.length === 0 ? null : sentences.join(" ");
   };
   return (
@@ -122,7 +124,7 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
             setPasswords({ ...passwords, next: target.value });
           }}
         />
-        <ErrorNotice error={refusals.length > 0 ? null : changeMutation.error} />
+        <ErrorNotice error={rejections.length > 0 ? null : changeMutation.error} />
         <SpacedRow>
           <Button type="submit" pending={changeMutation.isPending}>
             {t("password.change_action")}
@@ -133,7 +135,7 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
   );
 }
 
-/** What the identity provider asks of a password, in one paragraph that belongs to the field. */
+/** Shows the identity provider's rules as one paragraph, so that it can be the field's hint. */
 function Rules({ rules }: { readonly rules: readonly PasswordRule[] }) {
   const { t } = useTranslation("settings");
   const texts = usePasswordTexts();

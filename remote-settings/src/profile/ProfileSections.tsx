@@ -10,8 +10,8 @@ import { NameAndAddressForm } from "./NameAndAddressForm.tsx";
 import { PasswordCard } from "./PasswordCard.tsx";
 
 /**
- * Loads the account, then shows its name and contact address, the licence with what is used of it,
- * and the password, whose rules come later.
+ * Loads the account, then shows name and contact address, licence and password. The password rules
+ * load separately.
  */
 export function ProfileSections() {
   const { t } = useTranslation("settings");
@@ -30,8 +30,8 @@ export function ProfileSections() {
       <NameAndAddressForm me={me.data}>
         <AddressStatus key={me.data.contact_email} me={me.data} onRefresh={() => void me.refetch()} />
       </NameAndAddressForm>
-      <LicenceCard me={me.data} />
       <SmallText>{t("profile.sealed_hint")}</SmallText>
+      <LicenceCard me={me.data} />
       <PasswordCard username={me.data.username} />
     </Stack>
   );

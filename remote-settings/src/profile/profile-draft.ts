@@ -5,8 +5,8 @@ const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const
 export type ProfileProblem = (typeof profileProblems)[number];
 
 /**
- * Values of the form, checked by the service's own schemas. A name from before they were ASCII may
- * stay; the address may be empty only while the account has none.
+ * Schema of the form's values, made of the service's schemas. A current name that is older than the
+ * ASCII rule may stay. The address may be empty only while the account has none.
  */
 export function createProfileSchema(me: Pick<Me, "user_name" | "contact_email">) {
   return z.object({
@@ -30,7 +30,7 @@ export function isProfileProblem(message: string | undefined): message is Profil
   return profileProblems.some((candidate) => candidate === message);
 }
 
-/** Body of the update: changed fields only. */
+/** Returns a request body that contains only the changed fields. */
 export function toProfileUpdate(me: Me, { userName, contactEmail }: ProfileDraft): UpdateMeBody {
   return {
     ...(userName === me.user_name ? {} : { user_name: userName }),

@@ -13,13 +13,12 @@ const countedRules = [
 const plainRules = ["not_name", "not_email", "not_common"] as const;
 
 /**
- * Rules and refusals of the identity provider as sentences; in its own words where this product has
- * none.
+ * Describes the identity provider's rules and rejections. Falls back to the provider's own text.
  */
 export function usePasswordTexts() {
   const { t } = useTranslation("settings");
 
-  const describeKnown = (name: string, value: number | undefined): string | null => {
+  const describeKnownRule = (name: string, value: number | undefined): string | null => {
     const countedRule = countedRules.find((candidate) => candidate === name);
     if (countedRule !== undefined && value !== undefined) return t(`password.rule.${countedRule}`, { count: value });
     const plainRule = plainRules.find((candidate) => candidate === name);
@@ -27,11 +26,11 @@ export function usePasswordTexts() {
   };
   return {
     describeRule: ({ rule, value, text }: PasswordRule): string =>
-      describeKnown(rule, value) ?? t("password.rule.other", { text: text ?? rule }),
-    describeRefusal: ({ reason, value, text }: PasswordRejection): string => {
+      describeKnownRule(rule, value) ?? t("password.rule.other", { text: text ?? rule }),
+    describeRejection: ({ reason, value, text }: PasswordRejection): string => {
       if (reason === "wrong") return t("password.wrong_error");
       return (
-        describeKnown(reason, value) ??
+        describeKnownRule(reason, value) ??
         (text === undefined ? t("password.refused_error") : t("password.refused_text_error", { text }))
       );
     },

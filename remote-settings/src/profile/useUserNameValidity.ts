@@ -5,16 +5,15 @@ import { useEffect, useState } from "react";
 
 import { toUserNameProblem, userNameQuery, type UserNameProblem } from "../data/user-name.ts";
 
-/** The service is asked once nobody has typed for so long. */
+/** Pause in typing after which the service is called, in milliseconds. */
 const userNameDebounceMilliseconds = 400;
 
 export interface UserNameValidity {
-  /** Valid at first, and until the service says otherwise (specification, section 4). */
+  /** True until the service rejects the name (specification, section 4). */
   readonly valid: boolean;
   readonly problem: UserNameProblem | null;
 }
 
-/** Has the service look at a name as it is typed. */
 export function useUserNameValidity(name: string, { user_name: currentName }: Pick<Me, "user_name">): UserNameValidity {
   const portal = usePortal();
   const [debouncedName, setDebouncedName] = useState(name);

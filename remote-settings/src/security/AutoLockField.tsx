@@ -1,6 +1,6 @@
 import { autoLockMinutes, type Vault } from "@relicario/shared/contract";
 import { SelectField } from "@relicario/shared/forms";
-import { ErrorNotice, Loading, useVault } from "@relicario/shared/ui";
+import { ErrorNotice, Loading, type VaultAccess } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -8,12 +8,11 @@ const { minimum, default: defaultMinutes, maximum } = autoLockMinutes;
 const presetMinutes = [minimum, 5, defaultMinutes, 30, 60, 120, maximum];
 
 /**
- * After how long without a touch this device locks. It is kept on the device and holds at once, in
- * every tab.
+ * Field for the minutes without input after which this device locks. They are stored on the device,
+ * and apply at once in every tab.
  */
-export function AutoLockField() {
+export function AutoLockField({ access }: { readonly access: VaultAccess }) {
   const { t } = useTranslation("settings-security");
-  const access = useVault();
   if (access.status === "failed") return <ErrorNotice error={access.error} onRetry={access.retry} />;
   if (access.status === "loading") {
     return (

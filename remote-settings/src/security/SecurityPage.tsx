@@ -1,13 +1,14 @@
-import { Card, Muted, SectionTitle, space, Stack } from "@relicario/shared/ui";
+import { Card, Muted, SectionTitle, space, Stack, useVault } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { AutoLockField } from "./AutoLockField.tsx";
+import { HistoryCard } from "./HistoryCard.tsx";
+import { KeepOpenField } from "./KeepOpenField.tsx";
 import { SessionList } from "./SessionList.tsx";
 
-/** What belongs to other areas, and where it stands there. */
 const relatedPages = [
   { place: "openers", to: "/openers" },
   { place: "people", to: "/people" },
@@ -15,11 +16,12 @@ const relatedPages = [
 ] as const;
 
 /**
- * Route `/settings/security`. The sign-ins are last: nobody knows how many there are until they
- * came.
+ * Route `/settings/security`. The sessions are last on the page, because their number is unknown
+ * until they are loaded.
  */
 export default function SecurityPage() {
   const { t } = useTranslation("settings-security");
+  const access = useVault();
   return (
     <SettingsFrame page="security">
       <Stack $gap={6}>
@@ -27,7 +29,14 @@ export default function SecurityPage() {
           <Stack $gap={3}>
             <SectionTitle id="auto-lock">{t("lock.title")}</SectionTitle>
             <Muted>{t("lock.body")}</Muted>
-            <AutoLockField />
+            <AutoLockField access={access} />
+          </Stack>
+        </Card>
+        <Card aria-labelledby="keep-open">
+          <Stack $gap={3}>
+            <SectionTitle id="keep-open">{t("keep_open.title")}</SectionTitle>
+            <Muted>{t("keep_open.body")}</Muted>
+            <KeepOpenField access={access} />
           </Stack>
         </Card>
         <Card aria-labelledby="more-places">
@@ -43,6 +52,7 @@ export default function SecurityPage() {
             </RelatedPages>
           </Stack>
         </Card>
+        <HistoryCard />
         <SessionList />
       </Stack>
     </SettingsFrame>

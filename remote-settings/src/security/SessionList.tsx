@@ -20,28 +20,27 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { sessionsQuery, useEndSession } from "./sessions.ts";
+import { sessionsQuery, useRevokeSession } from "./sessions.ts";
 
-/** Where the account is signed in, this browser first; each other one can be ended. */
 export function SessionList() {
   const { t } = useTranslation("settings-security");
   const portal = usePortal();
   const sessions = useQuery(sessionsQuery(portal));
-  const endSession = useEndSession();
-  const others = sessions.data?.filter(({ current }) => !current) ?? [];
+  const revokeSession = useRevokeSession();
+  const otherSessions = sessions.data?.filter(({ current }) => !current) ?? [];
 
-  const handleEnd = async (session: OwnSession | null) => {
+  const handleRevoke = async (session: OwnSession | null) => {
     const texts =
       session === null
         ? { title: t("sessions.end_all_title"), description: t("sessions.end_all_body") }
         : { title: t("sessions.end_title", { device: getDeviceName(session) }), description: t("sessions.end_body") };
     if (!(await portal.confirm({ ...texts, confirmLabel: t("sessions.confirm_action"), alert: true, danger: true })))
       return;
-    endSession.mutate(session, {
+    revokeSession.mutate(session, {
       onSuccess: () => {
         portal.notify({
           tone: "success",
-          text: t("sessions.ended_status", { count: session === null ? others.length : 1 }),
+          text: t("sessions.ended_status", { count: session === null ? otherSessions.length : 1 }),
         });
       },
     });
@@ -59,7 +58,7 @@ export function SessionList() {
             <Skeleton height="70px" />
           </Loading>
         )}
-        <ErrorNotice error={isPortalError(endSession.error, "not_found") ? null : endSession.error} />
+        <ErrorNotice error={isPortalError(revokeSession.error, "not_found") ? null : revokeSession.error} />
         {sessions.data !== undefined && (
           <List>
             {sessions.data.map((session) => (
@@ -67,18 +66,18 @@ export function SessionList() {
                 key={session.id}
                 session={session}
                 name={getDeviceName(session)}
-                pending={endSession.isPending && endSession.variables?.id === session.id}
-                onEnd={() => void handleEnd(session)}
+                pending={revokeSession.isPending && revokeSession.variables?.id === session.id}
+                onRevoke={() => void handleRevoke(session)}
               />
             ))}
           </List>
         )}
-        {others.length > 1 && (
+        {otherSessions.length > 1 && (
           <SpacedRow>
             <Button
               tone="danger"
-              pending={endSession.isPending && endSession.variables === null}
-              onClick={() => void handleEnd(null)}
+              pending={revokeSession.isPending && revokeSession.variables === null}
+              onClick={() => void handleRevoke(null)}
             >
               {t("sessions.end_all_action")}
             </Button>
@@ -93,14 +92,14 @@ interface SessionRowProps {
   readonly session: OwnSession;
   readonly name: string;
   readonly pending: boolean;
-  readonly onEnd: () => void;
+  readonly onRevoke: () => void;
 }
 
 function SessionRow({
   session: { current, address, signed_in_at: signedInAt, last_seen_at: lastSeenAt },
   name,
   pending,
-  onEnd,
+  onRevoke,
 }: SessionRowProps) {
   const { t } = useTranslation("settings-security");
   const { dateTime } = getFormats(usePortal().language);
@@ -122,7 +121,7 @@ function SessionRow({
           size="small"
           pending={pending}
           aria-label={t("sessions.end_aria", { device: name })}
-          onClick={onEnd}
+          onClick={onRevoke}
         >
           {t("sessions.end_action")}
         </Button>

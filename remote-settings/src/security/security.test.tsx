@@ -30,7 +30,7 @@ const otherSession: OwnSession = {
 };
 const unknownSession: OwnSession = { id: createId("3"), current: false, device: null, address: null, ...timestamps };
 
-/** The service's side: lists, and ends what it is told to. */
+/** Fakes the service: lists and revokes sessions. */
 function createService(...sessions: OwnSession[]): FakeHttpClient {
   let currentSessions = sessions;
   const http = createFakeHttpClient({
@@ -49,96 +49,124 @@ function createService(...sessions: OwnSession[]): FakeHttpClient {
   return http;
 }
 const findRows = async () =>
-  within(await screen.findByRole("region", { name: "Devices and sign-ins" })).findAllByRole("listitem");
+  within(await screen.findByRole("region", { name: "Signed-in devices" })).findAllByRole("listitem");
 
 describe("the security page", () => {
-  it("lists sign-ins, names this browser, and offers to end the others alone", async () => {
+  it("lists sessions, marks this browser, and offers to revoke the others only", async () => {
     await renderApp(<SecurityPage />, { http: createService(currentSession, otherSession, unknownSession) });
     const sessionRows = await findRows();
     const endButtons = sessionRows.map((row) => within(row).queryByRole("button")?.getAttribute("aria-label"));
-    expect(endButtons).toEqual([undefined, "End the sign-in: Safari, iPhone", "End the sign-in: Unknown browser"]);
+    expect(endButtons).toEqual([undefined, "Sign out: Safari, iPhone", "Sign out: Unknown browser"]);
     expect(sessionRows[0]).toHaveTextContent(/Firefox, Linux.*This browser.*20 Nov 2026.*192\.0\.2\.x/);
     await expectAccessible();
   });
 
-  it("ends one after asking, says so, and lists it no more", async () => {
+  it("keeps ways to open for the chosen time", async () => {
+    const vault = createFakeVault({ images: [{ name: "Lake", picture: "lake" }] });
+    await renderApp(<SecurityPage />, { http: createService(currentSession), vault });
+    const field = await screen.findByRole("combobox", { name: /^Ask for a way to open/ });
+    expect(field).toHaveValue("five_minutes");
+    await userEvent.selectOptions(field, "Every time");
+    expect(vault.keepOpen.get()).toBe("every_time");
+  });
+
+  it("shows number and words of this device's history, newest or of a number", async () => {
+    const vault = createFakeVault({ images: [{ name: "Lake", picture: "lake" }] });
+    await renderApp(<SecurityPage />, { http: createService(currentSession), vault });
+    const card = within(await screen.findByRole("region", { name: "Compare two devices" }));
+    await userEvent.click(card.getByRole("button", { name: "Show words" }));
+    expect(within(await card.findByRole("list", { name: "Words at number 12" })).getAllByRole("listitem")).toHaveLength(
+      8,
+    );
+    await userEvent.type(card.getByLabelText(/^Number on the other device/), "7");
+    await userEvent.click(card.getByRole("button", { name: "Show words" }));
+    expect(await card.findByRole("list", { name: "Words at number 7" })).toBeVisible();
+    await userEvent.type(card.getByLabelText(/^Number on the other device/), "0");
+    await userEvent.click(card.getByRole("button", { name: "Show words" }));
+    expect(await card.findByText("This device does not know that number.")).toBeVisible();
+    await expectAccessible();
+  });
+
+  it("revokes a session after a confirmation", async () => {
     const http = createService(currentSession, otherSession);
     const { record } = await renderApp(<SecurityPage />, { http });
-    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Sign out: Safari, iPhone" }));
     await waitFor(() => {
       expect(screen.queryByText("Safari, iPhone")).not.toBeInTheDocument();
     });
-    expect(record.confirms).toMatchObject([{ title: "End the sign-in of Safari, iPhone?", danger: true }]);
-    expect(record.notices).toEqual([{ tone: "success", text: "The sign-in has ended." }]);
-    expect(screen.queryByRole("button", { name: "End all others" })).not.toBeInTheDocument();
+    expect(record.confirms).toMatchObject([{ title: "Sign out of Safari, iPhone?", danger: true }]);
+    expect(record.notices).toEqual([{ tone: "success", text: "Device signed out." }]);
+    expect(screen.queryByRole("button", { name: "Sign out all others" })).not.toBeInTheDocument();
   });
 
-  it("ends nothing when the person says no", async () => {
+  it("revokes nothing if declined", async () => {
     const http = createService(currentSession, otherSession);
     await renderApp(<SecurityPage />, { http, confirmAnswer: false });
-    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Sign out: Safari, iPhone" }));
     expect(http.calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("ends all others at once", async () => {
+  it("revokes all other sessions at once", async () => {
     const { record } = await renderApp(<SecurityPage />, {
       http: createService(currentSession, otherSession, unknownSession),
     });
-    await userEvent.click(await screen.findByRole("button", { name: "End all others" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Sign out all others" }));
     await waitFor(async () => {
       expect(await findRows()).toHaveLength(1);
     });
-    expect(record.notices).toEqual([{ tone: "success", text: "2 sign-ins have ended." }]);
+    expect(record.notices).toEqual([{ tone: "success", text: "2 devices signed out." }]);
   });
 
-  it("says what went wrong and keeps the list; one that ended meanwhile is nothing wrong", async () => {
+  it("shows a failure and keeps the list, but ignores that a session has already ended", async () => {
     const http = createService(currentSession, otherSession, unknownSession);
     await renderApp(<SecurityPage />, { http });
     http.answer(`DELETE /user/sessions/${otherSession.id}`, () => {
       throw new PortalError("service_unavailable");
     });
-    await userEvent.click(await screen.findByRole("button", { name: "End the sign-in: Safari, iPhone" }));
-    expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
+    await userEvent.click(await screen.findByRole("button", { name: "Sign out: Safari, iPhone" }));
+    expect(await screen.findByRole("alert")).toHaveTextContent("The service is not responding");
     expect(await findRows()).toHaveLength(3);
     http.answer(`DELETE /user/sessions/${unknownSession.id}`, () => {
       throw new PortalError("not_found");
     });
-    await userEvent.click(screen.getByRole("button", { name: "End the sign-in: Unknown browser" }));
+    await userEvent.click(screen.getByRole("button", { name: "Sign out: Unknown browser" }));
     await waitFor(() => {
       expect(screen.queryByRole("alert")).not.toBeInTheDocument();
     });
   });
 
-  it("sets after how long this browser locks", async () => {
+  it("sets the minutes until this browser locks", async () => {
     const vault = createFakeVault();
     await renderApp(<SecurityPage />, { http: createService(currentSession), vault });
     const field = await screen.findByDisplayValue("15 minutes");
-    expect(field).toHaveAccessibleName("Lock this browser after");
+    expect(field).toHaveAccessibleName("Lock after");
     await userEvent.selectOptions(field, "4 hours");
     expect(vault.autoLock.get()).toBe(240);
     expect(field).toHaveDisplayValue("4 hours");
   });
 
-  it("keeps the field's place while the vault is on its way", async () => {
+  it("renders the field disabled while the vault loads", async () => {
     await renderApp(<SecurityPage />, { http: createService(currentSession), vault: new Promise(() => undefined) });
     await findRows();
-    const field = screen.getByRole("combobox", { name: "Lock this browser after" });
+    const field = screen.getByRole("combobox", { name: "Lock after" });
     expect(field).toBeDisabled();
-    expect(field).toHaveAccessibleDescription(/^Kept in this browser/);
+    expect(field).toHaveAccessibleDescription(/^Applies to this browser/);
     await expectAccessible();
   });
 
-  it("has its sign-ins last, whose number nobody knows before", async () => {
+  it("shows sessions last", async () => {
     await renderApp(<SecurityPage />, { http: createService(currentSession, otherSession) });
     await findRows();
     expect(screen.getAllByRole("heading", { level: 2 }).map((session) => session.textContent)).toEqual([
-      "Locking by itself",
-      "More about your security",
-      "Devices and sign-ins",
+      "Auto-lock",
+      "Ways to open",
+      "More about security",
+      "Compare two devices",
+      "Signed-in devices",
     ]);
   });
 
-  it("shows its list where the vault does not load", async () => {
+  it("shows sessions even if the vault does not load", async () => {
     await renderApp(<SecurityPage />, {
       http: createService(currentSession),
       vault: Promise.reject(new PortalError("vault_unavailable")),
@@ -147,12 +175,13 @@ describe("the security page", () => {
     expect(await screen.findByText("Firefox, Linux")).toBeVisible();
   });
 
-  it("leads to what the other areas own", async () => {
+  it("links to related pages", async () => {
     await renderApp(<SecurityPage />, { http: createService(currentSession) });
-    const links = ["What opens my secrets", "My safety words and people I know"].map((name) =>
+    const links = ["What opens my secrets", "People"].map((name) =>
       screen.getByRole("link", { name }).getAttribute("href"),
     );
     expect(links).toEqual(["/openers", "/people"]);
-    expect(screen.queryByRole("img")).not.toBeInTheDocument(); // 200 pixels of an image are enough to recover
+    // a copy of a recovery image opens secrets even if it is only 200 pixels wide
+    expect(screen.queryByRole("img")).not.toBeInTheDocument();
   });
 });

@@ -5,7 +5,6 @@ import { z } from "zod";
 
 const getSessionsKey = (userId: string) => ["user", "sessions", userId] as const;
 
-/** Where the account is signed in. */
 export function sessionsQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
     queryKey: getSessionsKey(user.userId),
@@ -15,10 +14,10 @@ export function sessionsQuery({ http, user }: Pick<Portal, "http" | "user">) {
 }
 
 /**
- * Ends one sign-in, or with null all others. One that ended meanwhile is no error: the list is read
- * anew.
+ * Revokes a session, or all other sessions if null. Then refetches the list, even if the session
+ * had already ended.
  */
-export function useEndSession() {
+export function useRevokeSession() {
   const { http, user } = usePortal();
   const client = useQueryClient();
   return useMutation({

@@ -1,6 +1,6 @@
 import type { Me } from "@relicario/shared/api";
 
-/** An account with a confirmed address, all mails, and nothing that is about to happen. */
+/** An account with a verified address, all mail topics, and no pending deletion. */
 export const account: Me = {
   user_id: "01890a5d-ac96-7000-8000-00000000a11c",
   user_name: "alba",

@@ -5,10 +5,10 @@ import { createFakeHttpClient, renderApp, type FakeHttpClient } from "@relicario
 import remote from "../remote.tsx";
 import { account } from "./account.ts";
 
-/** One whose contact address is missing. */
+/** An account without a contact address. */
 export const me: Me = { ...account, contact_email: null, contact_email_verified: false };
 
-/** The service's side: changes what it is told to, and gives it back. */
+/** Fakes the service: applies updates and returns the result. */
 export function createService(overrides: Partial<Me> = {}): FakeHttpClient {
   let currentMe: Me = { ...me, ...overrides };
   return createFakeHttpClient({
@@ -56,8 +56,8 @@ export function createService(overrides: Partial<Me> = {}): FakeHttpClient {
   });
 }
 
-/** A 422 of the service, as its client throws it. */
-export function createRefusal(
+/** Creates a `validation_error` like that of the HTTP client. */
+export function createValidationError(
   path: string,
   errors: readonly { readonly path: string; readonly reason: string }[],
 ): PortalError {
@@ -72,6 +72,6 @@ export function createRefusal(
   });
 }
 
-/** Draws the screen at this path as the host would. */
+/** Renders the screen at a path, like the host. */
 export const renderPage = (path: string, settings: Parameters<typeof renderApp>[1] = {}) =>
-  renderApp(null, { routes: remote.routes, route: "/elsewhere", path, http: createService(), ...settings });
+  renderApp(null, { routes: remote.routes, routePattern: "/elsewhere", path, http: createService(), ...settings });

@@ -1,10 +1,18 @@
-import { CopyButton } from "@relicario/shared/forms";
-import { Button, Card, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { CopyButton, VerbatimOutput } from "@relicario/shared/forms";
+import {
+  Button,
+  Card,
+  markVerbatim,
+  renderVerbatim,
+  SectionTitle,
+  SmallText,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 import { LinkPanel } from "../link/LinkPanel.tsx";
-import { PasswordOutput } from "./PasswordSection.tsx";
 import type { CreatedShare } from "./ShareForm.tsx";
 
 interface CreatedShareCardProps {
@@ -12,12 +20,11 @@ interface CreatedShareCardProps {
   readonly onClose: () => void;
 }
 
-/** What is handed on now: the link, and apart from it the password. */
 export function CreatedShareCard({ share, onClose }: CreatedShareCardProps) {
   const { t } = useTranslation("beta-share");
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    titleRef.current?.focus(); // it took the place of the form
+    titleRef.current?.focus(); // the card replaced the form
   }, []);
   const { link, person, password } = share;
   return (
@@ -26,15 +33,19 @@ export function CreatedShareCard({ share, onClose }: CreatedShareCardProps) {
         <SectionTitle id="share-made" ref={titleRef} tabIndex={-1}>
           {t(link === null ? "made.person_title" : "made.link_title")}
         </SectionTitle>
-        <p>{link === null ? t("made.person_body", { name: person?.userName ?? "" }) : t("made.link_body")}</p>
+        <p>
+          {link === null
+            ? renderVerbatim(t("made.person_body", { name: markVerbatim(person?.userName ?? "") }))
+            : t(password === null ? "made.link_body" : "made.link_password_body")}
+        </p>
         <LinkPanel link={link ?? buildPersonShareUrl(share.shareId)} />
         {password !== null && (
           <Stack $gap={3}>
             <SectionTitle as="h3">{t("made.password_title")}</SectionTitle>
             <SmallText>{t("made.password_body")}</SmallText>
-            <PasswordOutput aria-label={t("made.password_title")}>{password}</PasswordOutput>
+            <VerbatimOutput aria-label={t("made.password_title")}>{password}</VerbatimOutput>
             <SpacedRow $align="start">
-              <CopyButton secret label={t("made.password_copy_action")} text={() => password} />
+              <CopyButton sensitive label={t("made.password_copy_action")} getText={() => password} />
             </SpacedRow>
           </Stack>
         )}
@@ -49,7 +60,10 @@ export function CreatedShareCard({ share, onClose }: CreatedShareCardProps) {
   );
 }
 
-/** What is shared with one person opens by their keys: its address has none. */
+/**
+ * Builds the URL of a share for a person. It contains no key, because the person's own keys open
+ * the share.
+ */
 function buildPersonShareUrl(shareId: string): string {
   return `${window.location.origin}/p-shared/${shareId}`;
 }

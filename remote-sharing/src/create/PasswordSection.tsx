@@ -1,11 +1,18 @@
-import { usePortal, type Vault } from "@relicario/shared/contract";
-import { Checkbox, ChoiceGroup, FieldError, PasswordField, StrengthMeter } from "@relicario/shared/forms";
-import { Button, ErrorNotice, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import { requiredStrength, usePortal, type Vault } from "@relicario/shared/contract";
+import {
+  Checkbox,
+  ChoiceGroup,
+  FieldError,
+  PasswordField,
+  StrengthMeter,
+  useStrength,
+  VerbatimOutput,
+} from "@relicario/shared/forms";
+import { Button, ErrorNotice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { RefreshCw } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
-import { styled } from "styled-components";
 
 import { proposePassword } from "./proposed-password.ts";
 import { passwordChoices, type ShareDraft } from "./share-draft.ts";
@@ -14,13 +21,11 @@ import { useProblemText } from "./useProblemText.ts";
 interface PasswordSectionProps {
   readonly vault: Vault;
   readonly disabled: boolean;
-  /** What is wrong with the picture that it asks for, in words. */
   readonly pictureError: string | null;
 }
 
 /**
- * What a link asks for beside itself: a password, four words unless the person says otherwise, and
- * a picture of its own.
+ * Requirements of a link: a password, by default four words, and a picture chosen for this link.
  */
 export function PasswordSection({ vault, disabled, pictureError }: PasswordSectionProps) {
   const { t } = useTranslation("beta-share");
@@ -31,6 +36,29 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
     name: ["passwordChoice", "ownPassword", "requiresPicture", "picture"],
   });
   const { errors } = formState;
+  const strength = useStrength(ownPassword);
+  const tooWeak = typeof strength === "number" && strength < requiredStrength;
+  useEffect(() => {
+    setValue("ownPasswordTooWeak", tooWeak);
+  }, [setValue, tooWeak]);
+  const details = {
+    proposed: <ProposedPassword disabled={disabled} />,
+    own: (
+      <Stack $gap={3}>
+        <PasswordField
+          label={t("create.own_label")}
+          error={translateProblem(errors.ownPassword?.message)}
+          disabled={disabled}
+          value={ownPassword}
+          onChange={(event) => {
+            setValue("ownPassword", event.target.value, { shouldValidate: formState.isSubmitted });
+          }}
+        />
+        <StrengthMeter passphrase={ownPassword} level={strength} least={requiredStrength} />
+      </Stack>
+    ),
+    none: undefined,
+  };
   return (
     <Stack $gap={4}>
       <ChoiceGroup
@@ -41,27 +69,13 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
           value,
           label: t(`create.password_${value}_label`),
           hint: t(`create.password_${value}_hint`),
+          detail: details[value],
         }))}
         value={passwordChoice}
         onChange={(value) => {
           setValue("passwordChoice", value);
         }}
       />
-      {passwordChoice === "proposed" && <ProposedPassword disabled={disabled} />}
-      {passwordChoice === "own" && (
-        <div>
-          <PasswordField
-            label={t("create.own_label")}
-            error={translateProblem(errors.ownPassword?.message)}
-            disabled={disabled}
-            value={ownPassword}
-            onChange={(event) => {
-              setValue("ownPassword", event.target.value, { shouldValidate: formState.isSubmitted });
-            }}
-          />
-          <StrengthMeter passphrase={ownPassword} />
-        </div>
-      )}
       <Checkbox
         label={t("create.picture_label")}
         checked={requiresPicture}
@@ -120,7 +134,7 @@ function ProposedPassword({ disabled }: { readonly disabled: boolean }) {
   }
   return (
     <SpacedRow>
-      <PasswordOutput aria-label={t("create.words_aria")}>{proposedPassword}</PasswordOutput>
+      <VerbatimOutput aria-label={t("create.words_aria")}>{proposedPassword}</VerbatimOutput>
       <Button
         tone="quiet"
         size="small"
@@ -135,15 +149,3 @@ function ProposedPassword({ disabled }: { readonly disabled: boolean }) {
     </SpacedRow>
   );
 }
-
-export const PasswordOutput = styled.output`
-  display: block;
-  min-height: 2.9em;
-  padding: ${space(2)} ${space(4)};
-  border-radius: ${s("radiusSmall")};
-  background: ${s("surfaceSunken")};
-  font-family: ${s("fontMono")};
-  line-height: 1.9;
-  overflow-wrap: anywhere;
-  user-select: all;
-`;

@@ -1,29 +1,38 @@
 import type { PersonRecord, Vault } from "@relicario/shared/contract";
-import { isPortalError, PortalError } from "@relicario/shared/errors";
-import { Checkbox, FieldError, TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, ErrorNotice, Notice, Stack } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
+import { isPortalError } from "@relicario/shared/errors";
+import {
+  Checkbox,
+  FieldError,
+  NumberedWords,
+  RequestedOpener,
+  runUnlocked,
+  TextField,
+  useVaultOperation,
+} from "@relicario/shared/forms";
+import { Button, ButtonLink, markVerbatim, Notice, renderVerbatim, Stack } from "@relicario/shared/ui";
 import { UserSearch } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "../link/WordList.tsx";
 import { ChangedPerson } from "../people/ChangedPerson.tsx";
 
 interface PersonFieldProps {
   readonly vault: Vault;
   readonly value: PersonRecord | null;
   readonly onChange: (person: PersonRecord | null) => void;
-  /** Whether the person says that the words were compared. */
+  /** Whether the person says that they compared the safety words. */
   readonly compared: boolean;
   readonly onComparedChange: (compared: boolean) => void;
-  /** Nobody has that name: a link for signed-in people goes instead. */
+  /** Called to make a link for signed-in people instead, if no account has that name. */
   readonly onUseLink: () => void;
   readonly disabled: boolean;
   readonly error: string | null;
 }
 
-/** One person by user name: their eight words, and how well this account knows their keys. */
+/**
+ * Finds a recipient by user name. Shows the recipient's safety words, and whether the recipient's
+ * keys are pinned.
+ */
 export function PersonField({
   vault,
   value,
@@ -36,31 +45,24 @@ export function PersonField({
 }: PersonFieldProps) {
   const { t } = useTranslation("beta-share");
   const [userName, setUserName] = useState("");
-  const abortController = useRef<AbortController | null>(null);
-  useEffect(() => () => abortController.current?.abort(), []);
-  const startRequest = (): AbortSignal => {
-    abortController.current?.abort();
-    abortController.current = new AbortController();
-    return abortController.current.signal;
+  const operation = useVaultOperation({ vault });
+  const { running, error: failure, start, cancel } = operation;
+  const findPerson = (name: string) => {
+    start({ run: (options) => vault.people.find(name, options), onDone: onChange });
   };
-  const findPerson = async (name: string, signal: AbortSignal): Promise<PersonRecord> => {
-    const person = await vault.people.find(name, { signal });
-    if (signal.aborted) throw new PortalError("cancelled"); // another name stands in the field by now
-    return person;
+  const pinPerson = (person: PersonRecord) => {
+    start({
+      run: runUnlocked(vault, async (options) => {
+        await vault.people.pin(person);
+        return vault.people.find(person.userName, options);
+      }),
+      onDone: onChange,
+    });
   };
-  const find = useMutation({ mutationFn: (name: string) => findPerson(name, startRequest()), onSuccess: onChange });
-  const pin = useMutation({
-    mutationFn: async (person: PersonRecord) => {
-      const signal = startRequest();
-      await vault.people.pin(person);
-      return findPerson(person.userName, signal);
-    },
-    onSuccess: onChange,
-  });
-  const notFound = isPortalError(find.error, "not_found");
-  const search = () => {
+  const notFound = isPortalError(failure, "not_found");
+  const searchTypedName = () => {
     onChange(null);
-    if (userName.trim() !== "") find.mutate(userName.trim());
+    if (userName.trim() !== "") findPerson(userName.trim());
   };
   return (
     <Stack $gap={4}>
@@ -74,23 +76,21 @@ export function PersonField({
         value={userName}
         onChange={(event) => {
           setUserName(event.target.value);
-          abortController.current?.abort();
           onChange(null);
-          find.reset();
-          pin.reset();
+          cancel(); // the name in the field has changed meanwhile
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
-          event.preventDefault(); // it would send the form
-          search();
+          event.preventDefault(); // Enter would submit the form
+          searchTypedName();
         }}
         action={
           <Button
             tone="quiet"
             disabled={disabled}
-            pending={find.isPending}
+            pending={running}
             icon={<UserSearch aria-hidden />}
-            onClick={search}
+            onClick={searchTypedName}
           >
             {t("person.find_action")}
           </Button>
@@ -110,16 +110,18 @@ export function PersonField({
           {t("person.nobody_body")}
         </Notice>
       ) : (
-        <ErrorNotice error={find.error ?? pin.error} />
+        <RequestedOpener vault={vault} operation={operation} />
       )}
       {value !== null && value.trust === "changed" && (
         <ChangedPerson
           person={value}
-          title={t("person.changed_title", { name: value.userName })}
-          body={t("person.changed_body", { name: value.userName })}
+          title={t("person.changed_title", { name: markVerbatim(value.userName) })}
+          body={t("person.changed_body", { name: markVerbatim(value.userName) })}
           trustLabel={t("person.pin_action")}
-          pending={pin.isPending}
-          onTrust={() => pin.mutate(value)}
+          pending={running}
+          onTrust={() => {
+            pinPerson(value);
+          }}
         />
       )}
       {value !== null && value.trust !== "changed" && (
@@ -127,14 +129,16 @@ export function PersonField({
           <Notice
             role="status"
             tone={value.trust === "compared" ? "success" : "info"}
-            title={t(`person.${value.trust}_title`, { name: value.userName })}
+            title={t(`person.${value.trust}_title`, { name: markVerbatim(value.userName) })}
           >
-            {t(`person.${value.trust}_body`, { name: value.userName })}
+            {renderVerbatim(t(`person.${value.trust}_body`, { name: markVerbatim(value.userName) }))}
           </Notice>
-          <WordList words={value.safetyWords} label={t("person.words_label", { name: value.userName })} />
-          {value.blocked && <FieldError>{t("person.blocked_error", { name: value.userName })}</FieldError>}
+          <NumberedWords words={value.safetyWords} label={t("person.words_label", { name: value.userName })} />
+          {value.blocked && (
+            <FieldError>{renderVerbatim(t("person.blocked_error", { name: markVerbatim(value.userName) }))}</FieldError>
+          )}
           <Checkbox
-            label={t("person.compared_label", { name: value.userName })}
+            label={renderVerbatim(t("person.compared_label", { name: markVerbatim(value.userName) }))}
             checked={compared}
             disabled={disabled}
             onChange={(event) => {

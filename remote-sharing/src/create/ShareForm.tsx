@@ -1,15 +1,13 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { maxShareViews } from "@relicario/shared/api";
 import { usePortal, type PersonRecord, type Vault } from "@relicario/shared/contract";
-import { isPortalError, toPortalError } from "@relicario/shared/errors";
-import { OperationProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
+import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
+import { Checkbox, ChoiceGroup, OpenerPrompt, TextField, useVaultOperation } from "@relicario/shared/forms";
 import {
-  Button,
   Card,
-  ErrorNotice,
+  markVerbatim,
   SectionTitle,
   SmallText,
-  SpacedRow,
   Stack,
   useErrorMessage,
   useReleaseOpener,
@@ -21,16 +19,15 @@ import { useTranslation } from "react-i18next";
 import { useRefetch } from "../data/sharing.ts";
 import { ChoiceRow } from "../link/ChoiceRow.tsx";
 import { lifetimeNames, viewChoices } from "../link/share-limits.ts";
-import { useOperation } from "../vault/useOperation.ts";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { PersonField } from "./PersonField.tsx";
 import { audiences, emptyDraft, getPassword, toShareRequest, ShareDraft } from "./share-draft.ts";
 import { useProblemText } from "./useProblemText.ts";
 
-/** A share just made: what its maker hands on. */
+/** A new share, for its owner to pass on. */
 export interface CreatedShare {
   readonly shareId: string;
-  /** The whole address of a link; null for a person. */
+  /** URL with the link's key; null for a share for a person. */
   readonly link: string | null;
   readonly person: PersonRecord | null;
   readonly password: string | null;
@@ -40,11 +37,14 @@ interface ShareFormProps {
   readonly vault: Vault;
   readonly secretId: string;
   readonly onCreated: (share: CreatedShare) => void;
-  /** Absent where there is nothing to go back to. */
+  /** Omitted if there is no view to return to. */
   readonly onClose?: () => void;
 }
 
-/** Who, until when, how often, with what beside the link, and the picture that opens the secret. */
+/**
+ * Form for a share: recipient, expiry, number of views, password and picture, and the opener that
+ * opens the secret.
+ */
 export function ShareForm({ vault, secretId, onCreated, onClose }: ShareFormProps) {
   const { t } = useTranslation("beta-share");
   const describeError = useErrorMessage();
@@ -53,16 +53,14 @@ export function ShareForm({ vault, secretId, onCreated, onClose }: ShareFormProp
   const portal = usePortal();
   const form = useForm<ShareDraft>({ resolver: zodResolver(ShareDraft), defaultValues: emptyDraft() });
   const { control, setValue, handleSubmit, formState } = form;
-  const [audience, person, lifetime, views, otherViews, notify, opener, picture] = useWatch({
+  const [audience, person, lifetime, views, otherViews, notify, picture] = useWatch({
     control,
-    name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"],
+    name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "picture"],
   });
-  useReleaseOpener(vault, opener);
   useReleaseOpener(vault, picture);
   const [compared, setCompared] = useState(false);
-  const { state, run, cancel } = useOperation();
-  const busy = state.status === "running";
-  const failure = state.status === "failed" ? state.error : null;
+  const operation = useVaultOperation({ vault, asksOpener: true, keepOpen: vault.keepOpen });
+  const { running: busy, error: failure } = operation;
   const { errors, isSubmitted } = formState;
   const pictureFailed = isPortalError(failure, "picture_is_opener", "picture_resembles_another", "picture_too_plain");
 
@@ -71,35 +69,46 @@ export function ShareForm({ vault, secretId, onCreated, onClose }: ShareFormProp
     setCompared(foundPerson?.trust === "compared");
   };
   const createShare = (draft: ShareDraft) => {
-    const request = toShareRequest(draft, secretId, Date.now());
-    const { opener: openerHandle } = draft;
-    if (request === null || openerHandle === null) return;
-    run(async (options) => {
-      try {
-        const createdShare = await vault.shares.create(request, openerHandle, options);
-        const recipient = draft.audience === "person" ? draft.person : null;
-        if (!options.signal.aborted) onCreated({ ...createdShare, person: recipient, password: getPassword(draft) });
-        if (recipient !== null && compared !== (recipient.trust === "compared")) await saveCompared(recipient);
-      } finally {
-        void refetch();
-      }
+    const recipient = draft.audience === "person" ? draft.person : null;
+    const saveComparedIfChanged = () => {
+      if (recipient !== null && compared !== (recipient.trust === "compared")) void saveCompared(recipient);
+    };
+    operation.start({
+      run: async (options, opener) => {
+        const request = toShareRequest(draft, secretId, Date.now());
+        if (request === null) throw new PortalError("validation_error"); // the form submits no such draft
+        return vault.shares.create(request, opener, options);
+      },
+      onDone: (createdShare) => {
+        onCreated({ ...createdShare, person: recipient, password: getPassword(draft) });
+        saveComparedIfChanged();
+      },
+      onLateResult: saveComparedIfChanged,
+      onSettled: () => void refetch(),
     });
   };
-  /** By now the share is made: a failure here is not its failure. */
+  /** Reports a missing opener together with the field errors. */
+  const handleInvalid = () => {
+    if (operation.asksOpener && operation.opener === null) operation.resume();
+  };
+  /**
+   * Saves that the safety words were compared. The share exists by then, so a failure is reported
+   * separately.
+   */
   const saveCompared = async ({ userId, userName }: PersonRecord) => {
     try {
       await vault.people.setCompared(userId, compared);
     } catch (error) {
       portal.notify({
         tone: "error",
-        text: t("create.compared_error", { name: userName, why: describeError(toPortalError(error)) }),
+        text: t("create.compared_error", { name: markVerbatim(userName), why: describeError(toPortalError(error)) }),
       });
     }
   };
 
   return (
     <FormProvider {...form}>
-      <form onSubmit={(event) => void handleSubmit(createShare)(event)} noValidate>
+      <form onSubmit={(event) => void handleSubmit(createShare, handleInvalid)(event)} noValidate>
         <Card aria-labelledby="share-form">
           <Stack $gap={6}>
             <SectionTitle id="share-form">{t("create.title")}</SectionTitle>
@@ -182,35 +191,18 @@ export function ShareForm({ vault, secretId, onCreated, onClose }: ShareFormProp
             />
             <Stack $gap={3} role="group" aria-label={t("create.opener_aria")}>
               <SmallText>{t("create.opener_body")}</SmallText>
-              <vault.PictureField
-                purpose="show"
-                value={opener}
-                disabled={busy}
-                onChange={(value) => {
-                  setValue("opener", value, { shouldValidate: isSubmitted });
-                }}
-              />
-              {errors.opener !== undefined && <FieldError>{translateProblem(errors.opener.message)}</FieldError>}
+              <OpenerPrompt
+                vault={vault}
+                operation={operation}
+                type="submit"
+                size="large"
+                label={t(audience === "person" ? "create.person_action" : "create.link_action")}
+                failure={pictureFailed ? null : undefined}
+                {...(onClose === undefined ? {} : { onClose })}
+              >
+                <SmallText>{t("create.promise_body")}</SmallText>
+              </OpenerPrompt>
             </Stack>
-            {state.status === "running" && <OperationProgress progress={state.progress} initialPhase="picture" />}
-            {!pictureFailed && <ErrorNotice error={failure} />}
-            <SmallText>{t("create.promise_body")}</SmallText>
-            <SpacedRow>
-              <Button type="submit" size="large" pending={busy}>
-                {t(audience === "person" ? "create.person_action" : "create.link_action")}
-              </Button>
-              {busy ? (
-                <Button tone="quiet" size="large" onClick={cancel}>
-                  {t("opener.cancel_action")}
-                </Button>
-              ) : (
-                onClose !== undefined && (
-                  <Button tone="quiet" size="large" onClick={onClose}>
-                    {t("opener.cancel_action")}
-                  </Button>
-                )
-              )}
-            </SpacedRow>
           </Stack>
         </Card>
       </form>

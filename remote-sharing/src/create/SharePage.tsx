@@ -13,8 +13,8 @@ import { CreatedShareCard } from "./CreatedShareCard.tsx";
 import { ShareForm, type CreatedShare } from "./ShareForm.tsx";
 
 /**
- * Route `/share/:secretId`: who can open this secret by now, and sharing it anew. Other areas link
- * here.
+ * Route `/share/:secretId`, to which other remotes link: shares of a secret, and a form for a new
+ * share.
  */
 export default function SharePage() {
   const { t } = useTranslation("beta-share");

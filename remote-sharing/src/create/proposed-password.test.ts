@@ -15,14 +15,14 @@ describe("proposePassword", () => {
     }
   });
 
-  it("has at least 43 bits in either language", async () => {
+  it("proposes passwords of about 43 bits or more in either language", async () => {
     for (const list of ["english", "spanish"] as const) {
       const plainWords = (await loadWordList(list)).filter((word) => /^[a-z]+$/.test(word));
       expect(4 * Math.log2(plainWords.length)).toBeGreaterThan(42.9);
     }
   });
 
-  it("draws a number beyond the last whole multiple anew", async () => {
+  it("draws again if a number is beyond the last whole multiple of the list's length", async () => {
     const randomSpy = jest.spyOn(crypto, "getRandomValues");
     const numbers = [65_535, 1, 2, 3, 4];
     randomSpy.mockImplementation((array) => {

@@ -6,41 +6,40 @@ import { lifetimeNames, lifetimes, parseMaxViews, viewChoices } from "../link/sh
 export const audiences = ["public", "signed_in", "person"] as const;
 export const passwordChoices = ["proposed", "own", "none"] as const;
 
-/** Validation errors; each has a text `create.<name>_error`. */
+/** Validation errors. Each has a text `create.<name>_error`. */
 const draftProblems = [
   "person_missing",
   "person_undecided",
   "views_wrong",
   "password_missing",
   "password_broken",
+  "password_weak",
   "picture_missing",
-  "opener_missing",
 ] as const;
 export type DraftProblem = (typeof draftProblems)[number];
 
-/** Values of the form. Passwords are kept exactly as typed. */
+/** Values of the form. Passwords stay exactly as typed. */
 export const ShareDraft = z
   .object({
     audience: z.enum(audiences),
     person: z.custom<PersonRecord>().nullable(),
     lifetime: z.enum(lifetimeNames),
     views: z.enum(viewChoices),
-    /** Of the choice `other`. */
+    /** Used if `views` is `other`. */
     otherViews: z.string(),
     passwordChoice: z.enum(passwordChoices),
     proposedPassword: z.string(),
     ownPassword: z.string(),
+    ownPasswordTooWeak: z.boolean(),
     requiresPicture: z.boolean(),
     picture: z.custom<OpenerHandle>().nullable(),
     notify: z.boolean(),
-    opener: z.custom<OpenerHandle>().nullable(),
   })
   .superRefine((draft, context) => {
     const addIssue = (path: keyof typeof draft, message: DraftProblem) => {
       context.addIssue({ code: "custom", path: [path], message });
     };
     if (parseMaxViews(draft.views, draft.otherViews) === "invalid") addIssue("otherViews", "views_wrong");
-    if (draft.opener === null) addIssue("opener", "opener_missing");
     if (draft.audience === "person") {
       if (draft.person === null) addIssue("person", "person_missing");
       if (draft.person?.trust === "changed") addIssue("person", "person_undecided");
@@ -48,6 +47,8 @@ export const ShareDraft = z
     }
     const password = getPassword(draft);
     if (password === "") addIssue("ownPassword", "password_missing");
+    if (draft.passwordChoice === "own" && password !== "" && draft.ownPasswordTooWeak)
+      addIssue("ownPassword", "password_weak");
     if (password?.isWellFormed() === false) addIssue("ownPassword", "password_broken");
     if (draft.requiresPicture && draft.picture === null) addIssue("picture", "picture_missing");
   });
@@ -58,19 +59,20 @@ export function emptyDraft(): ShareDraft {
     audience: "public",
     person: null,
     lifetime: "week",
-    views: "5",
+    // browsers keep the address of an opened link, key included: one view uses it up
+    views: "1",
     otherViews: "",
     passwordChoice: "proposed",
     proposedPassword: "",
     ownPassword: "",
+    ownPasswordTooWeak: false,
     requiresPicture: false,
     picture: null,
     notify: false,
-    opener: null,
   };
 }
 
-/** Null without one. */
+/** Returns the password; null if the share has none. */
 export function getPassword({
   audience,
   passwordChoice,
@@ -81,7 +83,10 @@ export function getPassword({
   return passwordChoice === "proposed" ? proposedPassword : ownPassword;
 }
 
-/** What the vault seals; null when the draft has no person where it needs one. */
+/**
+ * Converts a draft to the vault's input. Null if the number of views is invalid or the recipient is
+ * missing.
+ */
 export function toShareRequest(draft: ShareDraft, secretId: string, now: number): NewShareInput | null {
   const { audience, person, notify } = draft;
   const maxViews = parseMaxViews(draft.views, draft.otherViews);

@@ -2,7 +2,6 @@ import { useTranslation } from "react-i18next";
 
 import { isDraftProblem } from "./share-draft.ts";
 
-/** The sentence of a field's error; null without one. */
 export function useProblemText(): (message: string | undefined) => string | null {
   const { t } = useTranslation(["beta-share", "errors"]);
   return (message) => {

@@ -1,7 +1,7 @@
 import type { Vault } from "@relicario/shared/contract";
 import { queryOptions } from "@tanstack/react-query";
 
-/** Query keys, each with the account. */
+/** Query keys per account. */
 export const receivedKeys = {
   all: (userId: string) => ["received", userId] as const,
   list: (userId: string, includeEnded: boolean) => ["received", userId, "list", includeEnded] as const,
@@ -10,16 +10,14 @@ export const receivedKeys = {
 };
 
 /**
- * Names of people are plaintext of the sealed book: they leave the cache soon after the last screen
- * that shows them.
+ * How long names of people stay in the cache after the last screen that shows them closed. They are
+ * plaintext from the sealed book.
  */
 const plaintextCacheMilliseconds = 60_000;
-/**
- * So often the list is asked for again while it is on the screen: something may come at any time.
- */
+/** Refetch interval while the list is shown, because shares may arrive at any time. */
 const listPollMilliseconds = 60_000;
 
-/** What others shared with this account, newest first. */
+/** Shares for this account, newest first. */
 export function receivedQuery(vault: Vault, userId: string, includeEnded: boolean) {
   return queryOptions({
     queryKey: receivedKeys.list(userId, includeEnded),
@@ -31,7 +29,7 @@ export function receivedQuery(vault: Vault, userId: string, includeEnded: boolea
   });
 }
 
-/** People whose keys are pinned, by name. */
+/** People with pinned keys, sorted by name. */
 export function peopleQuery(vault: Vault, userId: string) {
   return queryOptions({
     queryKey: receivedKeys.people(userId),
@@ -41,7 +39,6 @@ export function peopleQuery(vault: Vault, userId: string) {
   });
 }
 
-/** The words of this account. */
 export function ownWordsQuery(vault: Vault, userId: string) {
   return queryOptions({
     queryKey: receivedKeys.ownWords(userId),

@@ -2,8 +2,7 @@ import { usePortal, type Vault } from "@relicario/shared/contract";
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
 /**
- * Query keys, each with the account. Titles and names are plaintext: the host clears this cache
- * when the vault locks.
+ * Query keys per account. Titles and names are plaintext: the host clears this cache on every lock.
  */
 const sharingKeys = {
   all: (userId: string) => ["given", userId] as const,
@@ -15,22 +14,18 @@ const sharingKeys = {
 };
 
 const plaintextCacheMilliseconds = 60_000;
-/**
- * So often the list of requests is asked for again while it is on the screen: an answer may come at
- * any time.
- */
+/** Refetch interval while the list of requests is shown, because answers may arrive at any time. */
 const requestsPollMilliseconds = 60_000;
 
 /**
- * Reads the keyring. Afterwards the vault knows whether the account is empty, locked or unlocked.
+ * Reads the account's keyring. The vault's state then changes from `unknown` to empty, locked or
+ * unlocked.
  */
 export function refreshQuery(vault: Vault, userId: string) {
   return queryOptions({ queryKey: sharingKeys.refresh(userId), queryFn: () => vault.refresh() });
 }
 
-/**
- * What the account calls a secret. `missing`: there is none with this id, or it is in the trash.
- */
+/** Title of a secret. `missing`: the id is unknown or in the trash. */
 export function titleQuery(vault: Vault, userId: string, secretId: string) {
   return queryOptions({
     queryKey: sharingKeys.title(userId, secretId),
@@ -44,7 +39,7 @@ export function titleQuery(vault: Vault, userId: string, secretId: string) {
   });
 }
 
-/** Shares of one secret, newest first. */
+/** Shares of a secret, newest first. */
 export function sharesQuery(vault: Vault, userId: string, secretId: string, includeEnded: boolean) {
   return queryOptions({
     queryKey: sharingKeys.shares(userId, secretId, includeEnded),
@@ -54,7 +49,7 @@ export function sharesQuery(vault: Vault, userId: string, secretId: string, incl
   });
 }
 
-/** What others were asked for, newest first. */
+/** Requests of this account, newest first. */
 export function requestsQuery(vault: Vault, userId: string, includeEnded: boolean) {
   return queryOptions({
     queryKey: sharingKeys.requests(userId, includeEnded),
@@ -65,7 +60,7 @@ export function requestsQuery(vault: Vault, userId: string, includeEnded: boolea
   });
 }
 
-/** Reads everything of this file anew, after a change. */
+/** Returns a function that refetches all queries of this file, for use after a change. */
 export function useRefetch(): () => Promise<void> {
   const { userId } = usePortal().user;
   const client = useQueryClient();

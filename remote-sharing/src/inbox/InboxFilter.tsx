@@ -12,7 +12,7 @@ interface InboxFilterProps {
   readonly onChange: (view: InboxView) => void;
 }
 
-/** Value of the choice "anybody": no user id is empty. */
+/** Value of the choice "any sender". No user id is empty. */
 const anySender = "";
 
 export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
@@ -38,13 +38,13 @@ export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
         />
         <SelectField
           label={t("received.from_label")}
-          value={view.from ?? anySender}
+          value={view.senderId ?? anySender}
           choices={[
             { value: anySender, label: t("received.from_anybody_label") },
             ...senders.map(({ userId, userName }) => ({ value: userId, label: userName })),
           ]}
           onChange={(value) => {
-            onChange({ ...view, from: value === anySender ? null : value });
+            onChange({ ...view, senderId: value === anySender ? null : value });
           }}
         />
       </FilterFields>

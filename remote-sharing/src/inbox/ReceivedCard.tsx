@@ -1,14 +1,14 @@
 import { usePortal, type ReceivedShare } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { ButtonLink, Card, s, SmallText, space } from "@relicario/shared/ui";
+import { ButtonLink, Card, s, SmallText, space, Verbatim } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { TrustBadge } from "../people/TrustBadge.tsx";
 
 /**
- * One thing that was shared: who, how it came, until when, opened or not. Its title is known once
- * it is opened.
+ * A received share: sender, channel, expiry, and whether it was opened. Its title is not known
+ * before it is opened.
  */
 export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
   const { t } = useTranslation("beta-share");
@@ -24,7 +24,9 @@ export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
     >
       <Details>
         <SenderLine>
-          <strong>{from.userName}</strong>
+          <strong>
+            <Verbatim>{from.userName}</Verbatim>
+          </strong>
           <TrustBadge trust={from.trust} blocked={from.blocked} />
         </SenderLine>
         <p>{t(isLink ? "received.what_link_body" : "received.what_person_body", { when: formats.date(createdAt) })}</p>

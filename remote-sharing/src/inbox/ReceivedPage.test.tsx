@@ -7,10 +7,11 @@ import {
   renderApp,
   type FakeReceivedShare,
   type FakeVaultSettings,
+  wholeText,
 } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 
-const received: readonly FakeReceivedShare[] = [
+const receivedShares: readonly FakeReceivedShare[] = [
   { title: "Door", content: "x", from: "bruno", expiresAt: "2099-01-02T10:00:00.000Z", viewsLeft: 2 },
   { title: "Will", content: "y", from: "Zoë", openedAt: "2026-11-20T11:00:00.000Z", audience: "signed_in" },
   { title: "Old", content: "z", from: "bruno", available: false, openedAt: "2026-11-19T11:00:00.000Z" },
@@ -20,13 +21,13 @@ async function renderPage(vaultSettings: FakeVaultSettings = {}, settings: Param
   const vault = createFakeVault({
     secrets: [{ title: "Mine", content: "x" }],
     people: [{ userName: "bruno", trust: "compared" }],
-    received,
+    received: receivedShares,
     ...vaultSettings,
   });
   const app = await renderApp(null, {
     vault,
     routes: remote.routes,
-    route: "/elsewhere",
+    routePattern: "/elsewhere",
     path: "/recived",
     ...settings,
   });
@@ -34,9 +35,9 @@ async function renderPage(vaultSettings: FakeVaultSettings = {}, settings: Param
 }
 
 const getRows = () => within(screen.getByRole("list", { name: "Shared with me" })).getAllByRole("article");
-const getSearchField = () => screen.getByRole("searchbox", { name: "Search by name" });
+const getSearchField = () => screen.getByRole("searchbox", { name: "Search by sender" });
 
-describe("shared with me", () => {
+describe("the page of received shares", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
@@ -46,48 +47,48 @@ describe("shared with me", () => {
     await expectAccessible();
   });
 
-  it("leads to what was asked for, unless the vendor has that switched off", async () => {
+  it("links to requests, unless the vendor disables them", async () => {
     const { unmount } = await renderPage();
-    expect(await screen.findByRole("link", { name: "Asked for" })).toBeVisible();
+    expect(await screen.findByRole("link", { name: "Requests" })).toBeVisible();
     unmount();
     await renderPage({}, { features: { requests: false } });
     expect(await screen.findByRole("link", { name: "People" })).toBeVisible();
-    expect(screen.queryByRole("link", { name: "Asked for" })).not.toBeInTheDocument();
+    expect(screen.queryByRole("link", { name: "Requests" })).not.toBeInTheDocument();
   });
 
-  it("says of each thing who shared it, how it came, until when, and whether it was opened", async () => {
+  it("shows sender, channel, expiry and state of each share", async () => {
     await renderPage();
-    expect(await screen.findByText("2 things shared with you")).toBeVisible();
+    expect(await screen.findByText("2 secrets shared with you")).toBeVisible();
     const [firstText, secondText] = getRows().map((row) => row.textContent);
     expect(firstText).toMatch(
-      /bruno.*Compared.*sealed to you on 20 Nov 2026.*Not opened yet.*until 2 Jan 2099.*2 openings left/,
+      /bruno.*Words compared.*shared with you on 20 Nov 2026.*Not opened yet.*Expires on 2 Jan 2099.*2 more times/,
     );
-    expect(secondText).toMatch(/Zoë.*Not known.*link for signed-in people.*Opened on 20 Nov 2026/);
+    expect(secondText).toMatch(/Zoë.*New.*by a link on .*Opened on 20 Nov 2026/);
   });
 
-  it("leads to opening what is sealed to this account, and to the link again for what came by one", async () => {
-    const { location } = await renderPage();
-    await screen.findByText("2 things shared with you");
-    expect(screen.getByText(/Its key is in the link alone/)).toBeVisible();
-    await userEvent.click(screen.getByRole("link", { name: "Look and open" }));
-    expect(location()).toMatch(/^\/p-shared\/[\w-]{22}$/);
+  it("links to a share for this account, and explains that other shares need their link", async () => {
+    const { getLocation } = await renderPage();
+    await screen.findByText("2 secrets shared with you");
+    expect(screen.getByText(/Only the link opens it/)).toBeVisible();
+    await userEvent.click(screen.getByRole("link", { name: "View" }));
+    expect(getLocation()).toMatch(/^\/p-shared\/[\w-]{22}$/);
   });
 
-  it("finds by name, without case and accents, and says how many of all", async () => {
+  it("finds shares by name, ignoring case and accents, and shows their number", async () => {
     await renderPage();
-    await screen.findByText("2 things shared with you");
+    await screen.findByText("2 secrets shared with you");
     await userEvent.type(getSearchField(), "ZOE");
-    expect(screen.getByText("One of 2")).toBeVisible();
+    expect(screen.getByText("1 of 2")).toBeVisible();
     expect(getRows()).toHaveLength(1);
     await userEvent.type(getSearchField(), "x");
-    expect(screen.getByRole("heading", { name: "Nothing fits" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "No results" })).toBeVisible();
   });
 
   it.each([
-    ["Opened", "new", "bruno"],
-    ["Opened", "opened", "Zoë"],
-    ["How it came", "person", "bruno"],
-    ["How it came", "link", "Zoë"],
+    ["Status", "new", "bruno"],
+    ["Status", "opened", "Zoë"],
+    ["How it was shared", "person", "bruno"],
+    ["How it was shared", "link", "Zoë"],
   ])("filters by %s: %s", async (label, value, name) => {
     await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
@@ -97,7 +98,7 @@ describe("shared with me", () => {
     expect(getRows()).toHaveLength(2);
   });
 
-  it("filters by who shared it", async () => {
+  it("filters by sender", async () => {
     await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
     await userEvent.selectOptions(screen.getByLabelText("From"), "Zoë");
@@ -105,31 +106,31 @@ describe("shared with me", () => {
     expect(getRows()).toHaveLength(1);
   });
 
-  it("shows what has ended when it is asked for", async () => {
+  it("shows ended shares on request", async () => {
     await renderPage();
-    await screen.findByText("2 things shared with you");
-    expect(screen.queryByText("Can no longer be opened")).not.toBeInTheDocument();
-    await userEvent.click(screen.getByRole("switch", { name: "Show what has ended" }));
-    expect(await screen.findByText("3 things shared with you")).toBeVisible();
-    expect(screen.getByText("Can no longer be opened")).toBeVisible();
+    await screen.findByText("2 secrets shared with you");
+    expect(screen.queryByText("You can no longer open it")).not.toBeInTheDocument();
+    await userEvent.click(screen.getByRole("switch", { name: "Show expired" }));
+    expect(await screen.findByText("3 secrets shared with you")).toBeVisible();
+    expect(screen.getByText("You can no longer open it")).toBeVisible();
     await expectAccessible();
   });
 
-  it("says what it is for while nothing is there", async () => {
+  it("explains its purpose while it is empty", async () => {
     await renderPage({ received: [] });
-    expect(await screen.findByRole("heading", { name: "Nothing is shared with you now" })).toBeVisible();
-    expect(screen.getByText(/Others find you by your user name, alba/)).toBeVisible();
+    expect(await screen.findByRole("heading", { name: "Nothing has been shared with you" })).toBeVisible();
+    expect(screen.getByText(wholeText(/Others find you by the name alba/))).toBeVisible();
     await expectAccessible();
   });
 
-  it("says when it cannot be read, and can be tried again", async () => {
-    const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], received });
+  it("shows a failure, and retries", async () => {
+    const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], received: receivedShares });
     vault.failWith("received.list", "service_unavailable");
     await renderPage({}, { vault });
     const retryButton = await screen.findByRole("button", { name: "Try again" });
     vault.failWith("received.list", null);
     await userEvent.click(retryButton);
-    expect(await screen.findByText("2 things shared with you")).toBeVisible();
+    expect(await screen.findByText("2 secrets shared with you")).toBeVisible();
   });
 
   it("asks to unlock a locked device", async () => {

@@ -5,7 +5,9 @@ import {
   EmptyState,
   ErrorNotice,
   Loading,
+  markVerbatim,
   Page,
+  renderVerbatim,
   Skeleton,
   SmallText,
   space,
@@ -24,7 +26,7 @@ import { InboxFilter } from "./InboxFilter.tsx";
 import { ReceivedCard } from "./ReceivedCard.tsx";
 import { countFilters, listSenders, filterShares, defaultInboxView } from "./visible-shares.ts";
 
-/** Route `/recived` ("Shared with me"). */
+/** Route `/recived` ("Shared with me"). The specification spells the path so. */
 export default function ReceivedPage() {
   const { t } = useTranslation("beta-share");
   const { features } = usePortal();
@@ -81,7 +83,7 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
     <Stack $gap={4}>
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       <ListToolbar
-        tour="received"
+        tourTargetPrefix="received"
         searchLabel={t("received.search_label")}
         search={view.search}
         onSearch={(search) => {
@@ -121,7 +123,7 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
           title={t("received.empty_title")}
           actions={<ButtonLink to="/people">{t("received.own_words_action")}</ButtonLink>}
         >
-          <p>{t("received.empty_body", { name: user.userName })}</p>
+          <p>{renderVerbatim(t("received.empty_body", { name: markVerbatim(user.userName) }))}</p>
         </EmptyState>
       )}
     </Stack>

@@ -3,26 +3,25 @@ import type { ReceivedShare } from "@relicario/shared/contract";
 export const openedChoices = ["all", "new", "opened"] as const;
 export const channelChoices = ["all", "person", "link"] as const;
 
-/** What of the list is shown. */
 export interface InboxView {
   readonly search: string;
   readonly opened: (typeof openedChoices)[number];
-  /** Addressed to this account, or by a link for signed-in people. */
+  /** How it was shared: with this account by name (`person`), or by a link for signed-in people. */
   readonly channel: (typeof channelChoices)[number];
-  /** User id; null for everybody. */
-  readonly from: string | null;
+  /** Null for any sender. */
+  readonly senderId: string | null;
 }
 
-export const defaultInboxView: InboxView = { search: "", opened: "all", channel: "all", from: null };
+export const defaultInboxView: InboxView = { search: "", opened: "all", channel: "all", senderId: null };
 
-/** How many filters are set; the search is none. */
-export function countFilters({ opened, channel, from }: InboxView): number {
-  return [opened !== "all", channel !== "all", from !== null].filter(Boolean).length;
+/** Counts the active filters. The search does not count. */
+export function countFilters({ opened, channel, senderId }: InboxView): number {
+  return [opened !== "all", channel !== "all", senderId !== null].filter(Boolean).length;
 }
 
 export function filterShares(
   shares: readonly ReceivedShare[],
-  { search, opened, channel, from }: InboxView,
+  { search, opened, channel, senderId }: InboxView,
 ): readonly ReceivedShare[] {
   const query = normalizeForSearch(search.trim());
   return shares.filter(
@@ -30,18 +29,17 @@ export function filterShares(
       (query === "" || normalizeForSearch(share.from.userName).includes(query)) &&
       (opened === "all" || (opened === "opened") === (share.openedAt !== null)) &&
       (channel === "all" || (channel === "person") === (share.audience === "person")) &&
-      (from === null || share.from.userId === from),
+      (senderId === null || share.from.userId === senderId),
   );
 }
 
-/** Who shared something, each once, by name. */
+/** Returns each sender once, sorted by name. */
 export function listSenders(shares: readonly ReceivedShare[]): readonly ReceivedShare["from"][] {
   return [...new Map(shares.map(({ from }) => [from.userId, from])).values()].toSorted((a, b) =>
     a.userName.localeCompare(b.userName),
   );
 }
 
-/** Without case and accents. */
 function normalizeForSearch(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

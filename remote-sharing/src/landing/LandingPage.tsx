@@ -1,3 +1,4 @@
+import { pageStorage } from "@relicario/shared/contract";
 import { ButtonLink, Card, media, Page, s, SmallText, space, SpacedRow } from "@relicario/shared/ui";
 import { Image, LockKeyhole, UserRound } from "lucide-react";
 import { useEffect } from "react";
@@ -5,15 +6,14 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 import { styled } from "styled-components";
 
-/** Local storage key: this browser has seen the landing page (specification, section 2). */
+/** Local storage key: this browser has shown the landing page (specification, section 2). */
 export const landingKey = "landingAlreadyVisited";
 
-/** Best effort: without storage the page is shown again on the next visit. */
 export function markLandingVisited(storage: Pick<Storage, "setItem">): void {
   try {
     storage.setItem(landingKey, "true");
   } catch {
-    // Storage is full or blocked. The only loss is that the page is shown again.
+    // Storage is full or blocked: the page is shown again on the next visit.
   }
 }
 
@@ -23,15 +23,12 @@ const points = [
   { name: "account", Icon: UserRound },
 ] as const;
 
-/**
- * Route `/secret-landing`: explains the product to a visitor who followed a link for the first
- * time.
- */
+/** Route `/secret-landing`: explains the product to a first-time visitor of a link. */
 export default function LandingPage() {
   const { t } = useTranslation("landing");
   const [searchParams] = useSearchParams();
   useEffect(() => {
-    markLandingVisited(localStorage);
+    markLandingVisited(pageStorage.local);
   }, []);
   return (
     <Page width="wide" title={t("page.title")} lead={t("page.lead_body")}>
@@ -53,9 +50,9 @@ export default function LandingPage() {
   );
 }
 
-/** The share that the visitor came for, to go on to; home for anything else. */
-function getReturnPath(then: string | null): string {
-  return then !== null && /^\/p-shared\/[\w-]{22}$/.test(then) ? then : "/home";
+/** Returns the path to continue at: a path of a share for a person, or home for any other value. */
+function getReturnPath(requestedPath: string | null): string {
+  return requestedPath !== null && /^\/p-shared\/[\w-]{22}$/.test(requestedPath) ? requestedPath : "/home";
 }
 
 const Points = styled.ul`

@@ -13,7 +13,6 @@ interface ChoiceRowProps<Value extends string> {
   readonly error?: string | null;
 }
 
-/** One of a few short choices, beside each other. */
 export function ChoiceRow<Value extends string>({
   legend,
   hint,

@@ -12,25 +12,25 @@ interface LinkPanelProps {
 }
 
 /**
- * A link to hand on: to copy, to give to the system's share sheet, as a QR code. Unlike a secret it
- * stays in the clipboard: it is copied to be pasted, perhaps later.
+ * A link that people can copy, pass to the system's share sheet, or show as a QR code. Unlike a
+ * secret, a copied link stays in the clipboard, because people may paste it later.
  */
 export function LinkPanel({ link }: LinkPanelProps) {
   const { t } = useTranslation("beta-share");
   const [qrOpen, setQrOpen] = useState(false);
   return (
     <Stack $gap={3}>
-      <Address tabIndex={0} aria-label={t("link.address_aria")}>
+      <Address tabIndex={0} aria-label={t("link.address_aria")} translate="no">
         {link}
       </Address>
       <SpacedRow $align="start">
-        <CopyButton tone="primary" label={t("link.copy_action")} text={() => link} />
+        <CopyButton tone="primary" label={t("link.copy_action")} getText={() => link} />
         {"share" in navigator && (
           <Button
             tone="quiet"
             icon={<Share2 aria-hidden />}
             onClick={() => {
-              // closed without choosing, or refused: the link is still here
+              // dismissed or refused: the link stays on the screen
               navigator.share({ url: link }).catch(() => undefined);
             }}
           >
@@ -49,6 +49,7 @@ export function LinkPanel({ link }: LinkPanelProps) {
         </Button>
       </SpacedRow>
       <SmallText>{t("link.clipboard_hint")}</SmallText>
+      <SmallText>{t("link.history_hint")}</SmallText>
       {qrOpen && <QrCode text={link} label={t("link.qr_aria")} />}
     </Stack>
   );

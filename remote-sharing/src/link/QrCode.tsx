@@ -4,16 +4,13 @@ import { styled } from "styled-components";
 
 interface QrCodeProps {
   readonly text: string;
-  /** What it is, for those who do not see it. */
   readonly label: string;
 }
 
-/** Modules of white around it, as ISO/IEC 18004 asks for. */
+/** Quiet zone in modules (ISO/IEC 18004). */
 const border = 4;
 
-/**
- * A text as a QR code: black on white in both themes, because many readers take no inverted one.
- */
+/** QR code of a text, black on white in both themes: many readers reject inverted codes. */
 export function QrCode({ text, label }: QrCodeProps) {
   const { path, size } = useMemo(() => buildQrPath(text), [text]);
   return (

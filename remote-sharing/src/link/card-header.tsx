@@ -1,7 +1,6 @@
 import { s, space } from "@relicario/shared/ui";
 import { styled } from "styled-components";
 
-/** Icon, name and facts of a card that stands for one share or one request. */
 export const CardHeader = styled.div`
   display: flex;
   gap: ${space(3)};

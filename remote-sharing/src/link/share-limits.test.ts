@@ -9,7 +9,7 @@ describe("parseMaxViews", () => {
     ["other", "1.5", "invalid"],
     ["other", "1001", "invalid"],
     ["other", "ten", "invalid"],
-  ] as const)("%s, %j: %s", (choice, otherText, expected) => {
+  ] as const)("returns for %s and %j: %s", (choice, otherText, expected) => {
     expect(parseMaxViews(choice, otherText)).toBe(expected);
   });
 });

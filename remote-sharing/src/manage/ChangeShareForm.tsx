@@ -1,8 +1,7 @@
 import { maxShareViews } from "@relicario/shared/api";
 import { usePortal, type SecretShare, type Vault } from "@relicario/shared/contract";
-import { TextField } from "@relicario/shared/forms";
-import { Button, ErrorNotice, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
+import { RequestedOpener, runUnlocked, TextField, useVaultOperation } from "@relicario/shared/forms";
+import { Button, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -23,24 +22,29 @@ interface ChangeShareFormProps {
   readonly onClose: () => void;
 }
 
-/** Another end and another number of views, from now on; what is not touched stays. */
+/**
+ * Changes the lifetime, counted from now, and the total number of views, which includes past views.
+ * A value stays unchanged if its choice is `same`.
+ */
 export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps) {
-  const { t } = useTranslation("beta-share");
+  const { t } = useTranslation(["beta-share", "common"]);
   const { notify } = usePortal();
   const refetch = useRefetch();
   const [lifetime, setLifetime] = useState<Lifetime | "same">("same");
   const [views, setViews] = useState<ViewChoice | "same">("same");
   const [otherViews, setOtherViews] = useState("");
   const [viewsInvalid, setViewsInvalid] = useState(false);
-  const changeMutation = useMutation({
-    mutationFn: (next: { readonly expiresAt?: string; readonly maxViews?: number | null }) =>
-      vault.shares.change(share.shareId, next),
-    onSuccess: () => {
-      notify({ tone: "success", text: t("change.done_status") });
-      onClose();
-    },
-    onSettled: refetch,
-  });
+  const operation = useVaultOperation({ vault });
+  const changeShare = (next: { readonly expiresAt?: string; readonly maxViews?: number | null }) => {
+    operation.start({
+      run: runUnlocked(vault, (options) => vault.shares.change(share.shareId, next, options)),
+      onDone: () => {
+        notify({ tone: "success", text: t("change.done_status") });
+        onClose();
+      },
+      onSettled: () => void refetch(),
+    });
+  };
   const handleSave = () => {
     const maxViews = views === "same" ? undefined : parseMaxViews(views, otherViews);
     setViewsInvalid(maxViews === "invalid");
@@ -48,7 +52,7 @@ export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps)
     const expiresAt = lifetime === "same" ? undefined : new Date(Date.now() + lifetimes[lifetime]).toISOString();
     if (expiresAt === undefined && maxViews === undefined) onClose();
     else
-      changeMutation.mutate({
+      changeShare({
         ...(expiresAt === undefined ? {} : { expiresAt }),
         ...(maxViews === undefined ? {} : { maxViews }),
       });
@@ -57,7 +61,7 @@ export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps)
     <Stack $gap={5} role="group" aria-label={t("change.title")}>
       <ChoiceRow
         legend={t("change.lifetime_label")}
-        disabled={changeMutation.isPending}
+        disabled={operation.running}
         choices={[
           { value: "same" as const, label: t("change.same_label") },
           ...lifetimeNames.map((value) => ({ value, label: t(`create.lifetime_${value}_label`) })),
@@ -68,7 +72,7 @@ export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps)
       <ChoiceRow
         legend={t("change.views_label")}
         {...(share.views === 0 ? {} : { hint: t("change.views_hint", { count: share.views }) })}
-        disabled={changeMutation.isPending}
+        disabled={operation.running}
         choices={[
           { value: "same" as const, label: t("change.same_label") },
           ...viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) })),
@@ -81,7 +85,7 @@ export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps)
           label={t("create.other_views_label", { most: maxShareViews })}
           inputMode="numeric"
           autoComplete="off"
-          disabled={changeMutation.isPending}
+          disabled={operation.running}
           error={viewsInvalid ? t("create.views_wrong_error") : null}
           value={otherViews}
           onChange={(event) => {
@@ -89,13 +93,13 @@ export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps)
           }}
         />
       )}
-      <ErrorNotice error={changeMutation.error} />
+      <RequestedOpener vault={vault} operation={operation} />
       <SpacedRow>
-        <Button size="small" pending={changeMutation.isPending} onClick={handleSave}>
+        <Button size="small" pending={operation.running} onClick={handleSave}>
           {t("change.save_action")}
         </Button>
         <Button tone="quiet" size="small" onClick={onClose}>
-          {t("opener.cancel_action")}
+          {t("common:opener.cancel_action")}
         </Button>
       </SpacedRow>
     </Stack>

@@ -1,6 +1,17 @@
 import { usePortal, type SecretShare, type Vault } from "@relicario/shared/contract";
+import { RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Notice, s, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  markVerbatim,
+  Notice,
+  renderVerbatim,
+  s,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Globe, UserRound, UsersRound, type LucideIcon } from "lucide-react";
 import { useState } from "react";
@@ -10,8 +21,6 @@ import { styled } from "styled-components";
 import { useRefetch } from "../data/sharing.ts";
 import { CardFacts, CardHeader, CardName } from "../link/card-header.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
-import { OpenerPanel } from "../vault/OpenerPanel.tsx";
-import { useOpenerOperation } from "../vault/useOpenerOperation.ts";
 import { ChangeShareForm } from "./ChangeShareForm.tsx";
 
 interface ShareCardProps {
@@ -24,17 +33,16 @@ const audienceIcons = { public: Globe, signed_in: UsersRound, person: UserRound 
   LucideIcon
 >;
 
-/** One share: for whom, until when, how often it was opened, and what its owner can do with it. */
 export function ShareCard({ vault, share }: ShareCardProps) {
   const { t } = useTranslation("beta-share");
   const { language, confirm, notify } = usePortal();
   const refetch = useRefetch();
   const [link, setLink] = useState<string | null>(null);
   const [changing, setChanging] = useState(false);
-  const showLinkOperation = useOpenerOperation();
-  const updateOperation = useOpenerOperation();
-  // Said by the mutation itself: the card is gone as soon as the list was read anew, and what a
-  // caller waits for with it.
+  const showLinkOperation = useVaultOperation({ vault });
+  const updateOperation = useVaultOperation({ vault, keepOpen: vault.keepOpen });
+  // The notice belongs to the mutation, because the card is unmounted after the refetch, and
+  // callbacks of `mutate` no longer run then.
   const revoke = useMutation({
     mutationFn: () => vault.shares.revoke(share.shareId),
     onSuccess: () => {
@@ -46,7 +54,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   const formats = getFormats(language);
   const Icon = audienceIcons[audience];
   const live = state === "live";
-  const isManageable = live && discrepancy !== "unknown"; // of another one nothing is known but that it can be ended
+  const isManageable = live && discrepancy !== "unknown"; // a share that only the service lists can only be revoked
   const name = person?.userName ?? "";
 
   const handleRevoke = async () => {
@@ -62,20 +70,19 @@ export function ShareCard({ vault, share }: ShareCardProps) {
     revoke.mutate();
   };
   const handleShowLink = () => {
-    showLinkOperation.start(async (opener, options) => {
-      setLink(await vault.shares.getLink(shareId, opener, options));
+    showLinkOperation.start({
+      run: (options, opener) => vault.shares.getLink(shareId, opener, options),
+      onDone: setLink,
     });
   };
   const handleUpdate = () => {
-    updateOperation.start(
-      async (opener, options) => {
-        if (opener === null) return;
-        await vault.shares.updateContent(shareId, opener, options);
+    updateOperation.start({
+      run: (options, opener) => vault.shares.updateContent(shareId, opener, options),
+      onDone: () => {
         notify({ tone: "success", text: t("given.updated_status") });
-        await refetch();
       },
-      { requestOpener: true },
-    );
+      onSettled: () => void refetch(),
+    });
   };
 
   return (
@@ -84,7 +91,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
         <ShareCardHeader>
           <Icon aria-hidden />
           <div>
-            <CardName as="h3">{t(`given.${audience}_title`, { name })}</CardName>
+            <CardName as="h3">{renderVerbatim(t(`given.${audience}_title`, { name: markVerbatim(name) }))}</CardName>
             <CardFacts>
               <li>
                 {live
@@ -116,17 +123,12 @@ export function ShareCard({ vault, share }: ShareCardProps) {
         {(live || discrepancy !== null) && (
           <SpacedRow>
             {isManageable && audience !== "person" && (
-              <Button
-                tone="quiet"
-                size="small"
-                pending={showLinkOperation.state.status === "running"}
-                onClick={handleShowLink}
-              >
+              <Button tone="quiet" size="small" pending={showLinkOperation.running} onClick={handleShowLink}>
                 {t("given.show_action")}
               </Button>
             )}
             {isManageable && outdated && (
-              <Button tone="quiet" size="small" onClick={handleUpdate}>
+              <Button tone="quiet" size="small" pending={updateOperation.running} onClick={handleUpdate}>
                 {t("given.update_action")}
               </Button>
             )}
@@ -148,17 +150,17 @@ export function ShareCard({ vault, share }: ShareCardProps) {
           </SpacedRow>
         )}
         <ErrorNotice error={revoke.error} />
-        <OpenerPanel
+        <RequestedOpener
           vault={vault}
           operation={showLinkOperation}
           reason={t("given.show_reason_body")}
-          action={t("given.show_action")}
+          label={t("given.show_action")}
         />
-        <OpenerPanel
+        <RequestedOpener
           vault={vault}
           operation={updateOperation}
           reason={t("given.update_reason_body")}
-          action={t("given.update_action")}
+          label={t("given.update_action")}
         />
         {isManageable && link !== null && <LinkPanel link={link} />}
         {isManageable && changing && (

@@ -10,12 +10,11 @@ import { ShareCard } from "./ShareCard.tsx";
 interface ShareListProps {
   readonly vault: Vault;
   readonly shares: UseQueryResult<readonly SecretShare[]>;
-  /** Whether those that ended are shown, too. */
   readonly showEnded: boolean;
   readonly onShowEndedChange: (showEnded: boolean) => void;
 }
 
-/** Every share of one secret that still opens, and on request those that ended. */
+/** Lists the live shares of a secret and, on request, its ended shares. */
 export function ShareList({ vault, shares, showEnded, onShowEndedChange }: ShareListProps) {
   const { t } = useTranslation("beta-share");
   return (

@@ -11,8 +11,8 @@ interface LinkFailureProps {
 }
 
 /**
- * Why a link does not open: all that is unavailable alike, a link without its key, or another
- * failure with a way to try again.
+ * Explains why a link does not open: it is unavailable, its key is missing, or another failure can
+ * be retried.
  */
 export function LinkFailure({ error, onRetry }: LinkFailureProps) {
   if (isPortalError(error, "share_unavailable", "not_found")) return <UnavailableNotice />;
@@ -23,8 +23,8 @@ export function LinkFailure({ error, onRetry }: LinkFailureProps) {
 const unavailableReasons = ["expired", "used_up", "revoked", "ended", "locked", "wrong"] as const;
 
 /**
- * The service says no more than that it cannot be opened, so that nobody can probe: the possible
- * reasons together, and what to do.
+ * Lists all possible reasons. The service does not tell which one applies, so that it cannot be
+ * probed.
  */
 export function UnavailableNotice() {
   const { t } = useTranslation("beta-recover-share");
@@ -51,7 +51,7 @@ function IncompleteNotice() {
   );
 }
 
-/** Home is of those who are signed in: for others the way there ends at the sign-in. */
+/** Links to home, which only signed-in people get. */
 function FailureActions() {
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();

@@ -1,12 +1,13 @@
 import type { SharePreview, Visitor } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { useVaultOperation } from "@relicario/shared/forms";
 import { Page, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import { useOperation } from "../vault/useOperation.ts";
+import { wipeOpened } from "../vault/wipe-opened.ts";
 import { LinkFailure } from "./LinkFailure.tsx";
-import { OfferSkeleton } from "./OfferSkeleton.tsx";
+import { PreviewSkeleton } from "./PreviewSkeleton.tsx";
 import { OpenedShareView } from "./OpenedShareView.tsx";
 import { OpenForm, type LinkCredentials } from "./OpenForm.tsx";
 import { PersonShare } from "./PersonShare.tsx";
@@ -21,11 +22,11 @@ interface LinkShareProps {
   readonly isPublic: boolean;
 }
 
-/** Looks first, which costs nothing; opens when the person says so. */
+/** Previews the share, which does not count as a view. Opens it when the person asks for it. */
 export function LinkShare({ visitor, shareId, isPublic }: LinkShareProps) {
   const { t } = useTranslation("beta-recover-share");
   const openedShare = useOpenedShare();
-  const offerQuery = useQuery({
+  const previewQuery = useQuery({
     queryKey: ["share", "look", shareId],
     queryFn: ({ signal }) => visitor.previewShare(shareId, { signal }),
     staleTime: Infinity,
@@ -40,54 +41,49 @@ export function LinkShare({ visitor, shareId, isPublic }: LinkShareProps) {
         onClose={openedShare.close}
       />
     );
-  if (offerQuery.data?.audience === "person")
-    return <PersonShare shareId={shareId} offer={offerQuery.data} openedShare={openedShare} />;
+  if (previewQuery.data?.audience === "person")
+    return <PersonShare shareId={shareId} preview={previewQuery.data} openedShare={openedShare} />;
   return (
     <Page title={t("open.title")}>
       {openedShare.state.status === "closed" ? (
         <ShareClosed />
-      ) : offerQuery.data !== undefined ? (
-        <OfferPanel
+      ) : previewQuery.data !== undefined ? (
+        <LinkSharePanel
           visitor={visitor}
           shareId={shareId}
-          offer={offerQuery.data}
+          preview={previewQuery.data}
           isPublic={isPublic}
           openedShare={openedShare}
         />
-      ) : offerQuery.isError ? (
-        <LinkFailure error={offerQuery.error} onRetry={() => void offerQuery.refetch()} />
+      ) : previewQuery.isError ? (
+        <LinkFailure error={previewQuery.error} onRetry={() => void previewQuery.refetch()} />
       ) : (
-        <OfferSkeleton />
+        <PreviewSkeleton />
       )}
     </Page>
   );
 }
 
-interface OfferPanelProps extends LinkShareProps {
-  readonly offer: SharePreview;
+interface LinkSharePanelProps extends LinkShareProps {
+  readonly preview: SharePreview;
   readonly openedShare: OpenedShareAccess;
 }
 
-function OfferPanel({ visitor, shareId, offer, isPublic, openedShare }: OfferPanelProps) {
-  const { state, run, cancel } = useOperation();
-  const failure = state.status === "failed" ? state.error : null;
+function LinkSharePanel({ visitor, shareId, preview, isPublic, openedShare }: LinkSharePanelProps) {
+  const operation = useVaultOperation();
   const handleOpen = (credentials: LinkCredentials) => {
-    run(async (options) => {
-      openedShare.setShare(await visitor.openShare(shareId, credentials, options), options.signal);
+    operation.start({
+      run: (options) => visitor.openShare(shareId, credentials, options),
+      onDone: openedShare.setShare,
+      onLateResult: wipeOpened,
     });
   };
-  if (isPortalError(failure, "share_unavailable", "link_incomplete")) return <LinkFailure error={failure} />;
+  if (isPortalError(operation.error, "share_unavailable", "link_incomplete"))
+    return <LinkFailure error={operation.error} />;
   return (
     <Stack $gap={5}>
-      <ShareFacts offer={offer} />
-      <OpenForm
-        visitor={visitor}
-        offer={offer}
-        running={state.status === "running" ? state : null}
-        failure={failure}
-        onOpen={handleOpen}
-        onCancel={cancel}
-      />
+      <ShareFacts preview={preview} />
+      <OpenForm visitor={visitor} preview={preview} operation={operation} onOpen={handleOpen} />
       {isPublic && <ReportLink shareId={shareId} />}
     </Stack>
   );

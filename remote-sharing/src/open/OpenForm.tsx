@@ -1,6 +1,6 @@
-import type { SharePreview, OpenerHandle, VaultProgress, Visitor } from "@relicario/shared/contract";
+import type { SharePreview, OpenerHandle, Visitor } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { OperationProgress, FieldError, PasswordField } from "@relicario/shared/forms";
+import { FieldError, OperationProgress, PasswordField, type VaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -16,7 +16,6 @@ import { LockOpen } from "lucide-react";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
-/** What a link asks for beside itself. */
 export interface LinkCredentials {
   readonly password: string | null;
   readonly picture: OpenerHandle | null;
@@ -24,32 +23,29 @@ export interface LinkCredentials {
 
 interface OpenFormProps {
   readonly visitor: Pick<Visitor, "PictureField" | "releaseOpener">;
-  readonly offer: SharePreview;
-  /** Null while nothing is being opened. */
-  readonly running: { readonly progress: VaultProgress | null } | null;
-  readonly failure: PortalError | null;
+  readonly preview: SharePreview;
+  readonly operation: VaultOperation;
   readonly onOpen: (credentials: LinkCredentials) => void;
-  readonly onCancel: () => void;
 }
 
 /**
- * The button that opens, and what the share asks for: a password, used exactly as typed, and a
- * picture.
+ * Asks for what the share requires, a password and a picture, and opens the share. The password is
+ * used exactly as typed.
  */
-export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
+export function OpenForm({ visitor, preview, operation, onOpen }: OpenFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const [password, setPassword] = useState("");
   const { openerHandle, setOpenerHandle } = useOpenerHandle(visitor);
   const [inputMissing, setInputMissing] = useState(false);
-  const problems = useProblems(failure);
-  const busy = running !== null;
+  const { running: busy, progress, error, cancel } = operation;
+  const problems = useProblems(error);
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const isIncomplete = (offer.hasPassword && password === "") || (offer.hasPicture && openerHandle === null);
+    const isIncomplete = (preview.hasPassword && password === "") || (preview.hasPicture && openerHandle === null);
     setInputMissing(isIncomplete);
     if (!isIncomplete && !busy)
-      onOpen({ password: offer.hasPassword ? password : null, picture: offer.hasPicture ? openerHandle : null });
+      onOpen({ password: preview.hasPassword ? password : null, picture: preview.hasPicture ? openerHandle : null });
   };
   return (
     <form onSubmit={handleSubmit} noValidate>
@@ -57,10 +53,11 @@ export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }:
         <Stack $gap={5}>
           <Stack $gap={2} data-tour="share-needs">
             <SectionTitle>{t("look.needs_title")}</SectionTitle>
-            <Muted>{t(getRequirementKey(offer))}</Muted>
-            {offer.viewsLeft !== null && <Muted>{t("look.counts_body")}</Muted>}
+            <Muted>{t(getRequirementKey(preview))}</Muted>
+            {preview.viewsLeft !== null && <Muted>{t("look.counts_body")}</Muted>}
+            <Muted>{t("look.history_body")}</Muted>
           </Stack>
-          {offer.hasPassword && (
+          {preview.hasPassword && (
             <PasswordField
               label={t("look.password_label")}
               hint={t("look.password_hint")}
@@ -72,10 +69,10 @@ export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }:
               }}
             />
           )}
-          {offer.hasPicture && (
+          {preview.hasPicture && (
             <Stack $gap={2}>
               <visitor.PictureField
-                purpose="show"
+                purpose="share"
                 value={openerHandle}
                 disabled={busy}
                 error={problems.picture}
@@ -85,13 +82,13 @@ export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }:
             </Stack>
           )}
           {problems.other !== null && <ErrorNotice error={problems.other} />}
-          {running !== null && <OperationProgress progress={running.progress} initialPhase="fetching" />}
+          {busy && <OperationProgress progress={progress} initialPhase="fetching" />}
           <SpacedRow>
             <Button type="submit" size="large" pending={busy} icon={<LockOpen aria-hidden />}>
               {t("look.open_action")}
             </Button>
             {busy && (
-              <Button tone="quiet" size="large" onClick={onCancel}>
+              <Button tone="quiet" size="large" onClick={cancel}>
                 {t("look.cancel_action")}
               </Button>
             )}
@@ -108,7 +105,7 @@ function getRequirementKey({ hasPassword, hasPicture }: SharePreview): string {
   return hasPicture ? "look.needs_picture_body" : "look.needs_nothing_body";
 }
 
-/** A failure beside the field that it is about. */
+/** Assigns a failure to the field that causes it. */
 function useProblems(failure: PortalError | null): {
   readonly password: string | null;
   readonly picture: string | null;

@@ -11,6 +11,7 @@ import {
   type FakePerson,
   type FakeLinkedShare,
   type FakeVaultSettings,
+  wholeText,
 } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import remote from "../remote.tsx";
@@ -27,7 +28,7 @@ async function renderPage(
   const app = await renderApp(null, {
     visitor,
     routes: remote.routes,
-    route: "/elsewhere",
+    routePattern: "/elsewhere",
     path,
     user: anonymousUser,
     ...settings,
@@ -40,30 +41,30 @@ const clickOpen = async () => userEvent.click(await screen.findByRole("button", 
 const choosePicture = (name: string) =>
   userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile(name));
 
-describe("a link to something shared", () => {
+describe("a shared link", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
-  ] as const)("is looked at first, and opens nothing before a button (%s, %s)", async (language, theme) => {
+  ] as const)("is previewed at first, and opens only after a press of the button (%s, %s)", async (language, theme) => {
     const { visitor } = await renderPage({ ...textShare, password: "p", picture: "garden" }, { language, theme });
-    expect(await screen.findByText("bruno")).toBeVisible();
+    expect((await screen.findAllByText("bruno"))[0]).toBeVisible();
     expect(screen.getByText("3")).toBeVisible();
     await expectAccessible();
     expect(visitor.calls).toEqual(["previewShare"]);
   });
 
-  it("shows a text that is hidden until asked for", async () => {
+  it("shows a text that is hidden until it is revealed", async () => {
     await renderPage(textShare);
     await clickOpen();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
-    expect(screen.getByText("Says to be from bruno")).toBeVisible();
+    expect(screen.getByText(wholeText("Apparently from bruno"))).toBeVisible();
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getByText(phrase)).toBeVisible();
     await expectAccessible();
   });
 
-  it("moves the focus to what was opened, by keyboard alone", async () => {
+  it("moves the focus to the opened content if it was opened by keyboard", async () => {
     await renderPage(textShare);
     const button = await screen.findByRole("button", { name: "Open" });
     button.focus();
@@ -77,20 +78,20 @@ describe("a link to something shared", () => {
     const clickSpy = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
     await renderPage({ ...textShare, contentKind: "file", name: "film.mp4", large: true });
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Download the file" }));
-    expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Save the file" }));
+    expect(await screen.findByText("Saved and verified.")).toBeVisible();
     expect(clickSpy).toHaveBeenCalledTimes(1);
     clickSpy.mockRestore();
   });
 
-  it("takes a password as it is typed, and says how many tries are left after a wrong one", async () => {
+  it("uses the password exactly as typed, and shows the remaining tries after a wrong password", async () => {
     await renderPage({ ...textShare, password: " Four words " });
     await clickOpen();
-    expect(await screen.findByText("Type the password first.")).toBeVisible();
+    expect(await screen.findByText("Enter the password first.")).toBeVisible();
     await userEvent.type(screen.getByLabelText("Password"), "Four words");
     await clickOpen();
     expect(
-      await screen.findByText("That is not the password. 9 tries are left, then it closes for good."),
+      await screen.findByText("Wrong password. 9 tries left; after that it can't be opened any more."),
     ).toBeVisible();
     await expectAccessible();
     await userEvent.clear(screen.getByLabelText("Password"));
@@ -99,14 +100,14 @@ describe("a link to something shared", () => {
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
   });
 
-  it("asks for a picture, says of a wrong one that it costs nothing, and takes the next", async () => {
+  it("asks for a picture, rejects a wrong one without counting it, and accepts the next", async () => {
     const { visitor } = await renderPage({ ...textShare, picture: "garden" });
     await clickOpen();
     expect(await screen.findByText("Choose the picture first.")).toBeVisible();
     expect(visitor.calls).not.toContain("openShare");
     await choosePicture("lake");
     await clickOpen();
-    expect(await screen.findByText(/^This picture does not open it. Nothing was counted./)).toBeVisible();
+    expect(await screen.findByText(/^This picture does not open it, and the attempt does not count./)).toBeVisible();
     await choosePicture("garden");
     await clickOpen();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
@@ -115,7 +116,7 @@ describe("a link to something shared", () => {
   it.each([
     ["unknown, expired, used up or revoked", undefined, "This can't be opened"],
     ["without its key", "link_incomplete", "Open the link again"],
-  ] as const)("says what to do when it is %s", async (_, code, title) => {
+  ] as const)("says what to do with a link that is %s", async (_, code, title) => {
     const visitor = createFakeVisitor();
     if (code !== undefined) visitor.failWith("previewShare", code);
     await renderPage(undefined, { visitor });
@@ -124,13 +125,13 @@ describe("a link to something shared", () => {
     await expectAccessible();
   });
 
-  it("names the possible reasons together", async () => {
+  it("lists all possible reasons why it is unavailable", async () => {
     await renderPage(undefined);
     await screen.findByRole("heading", { name: "This can't be opened" });
     expect(screen.getAllByRole("listitem")).toHaveLength(6);
   });
 
-  it("says the same when it ends between the look and the button", async () => {
+  it("lists the same reasons if the share ends after the preview", async () => {
     const { visitor } = await renderPage(textShare);
     await screen.findByRole("button", { name: "Open" });
     visitor.endShare();
@@ -138,13 +139,13 @@ describe("a link to something shared", () => {
     expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
   });
 
-  it("asks nobody about an address that is no share", async () => {
+  it("makes no call for a malformed share id", async () => {
     const { visitor } = await renderPage(textShare, { path: "/shared/..%2fsecrets" });
     expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
     expect(visitor.calls).toEqual([]);
   });
 
-  it("can be tried again when the service does not answer, or the visitor does not load", async () => {
+  it("can be retried if the service does not respond", async () => {
     const visitor = createFakeVisitor({ share: textShare });
     visitor.failWith("previewShare", "service_unavailable");
     await renderPage(undefined, { visitor });
@@ -154,58 +155,58 @@ describe("a link to something shared", () => {
     expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
   });
 
-  it("says so when the visitor does not load", async () => {
+  it("can be retried if the visitor does not load", async () => {
     await renderPage(undefined, { visitor: Promise.reject(new PortalError("vault_unavailable")) });
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(screen.getByRole("button", { name: "Try again" })).toBeVisible();
   });
 
-  it("is put away by a lock, also while it is open", async () => {
+  it("is wiped at a lock", async () => {
     const { record } = await renderPage(textShare);
     await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Show" }));
     await act(async () => {
       for (const listener of [...record.lockListeners]) await listener("lock");
     });
-    expect(screen.getByRole("heading", { name: "It is closed" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Closed" })).toBeVisible();
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
     await expectAccessible();
   });
 
-  it("is put away when the person says so, and its page leaves nothing behind", async () => {
+  it("is wiped on close, and leaves no listener behind", async () => {
     const { record, unmount } = await renderPage(textShare);
     await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Close" }));
-    expect(screen.getByRole("heading", { name: "It is closed" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "Closed" })).toBeVisible();
     unmount();
     expect(record.lockListeners.size).toBe(0);
   });
 
-  it("is reported by its id alone", async () => {
+  it("is reported only by its id", async () => {
     const http = createFakeHttpClient({ "POST /reports/share": () => null });
     await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
     await expectAccessible();
     await userEvent.click(screen.getByRole("radio", { name: /I did not want it/ }));
-    await userEvent.type(screen.getByLabelText(/What the operator should know/), "spam");
-    await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
-    expect(await screen.findByText("Sent. Thank you for telling.")).toBeVisible();
+    await userEvent.type(screen.getByLabelText(/^Your message/), "spam");
+    await userEvent.click(screen.getByRole("button", { name: "Send report" }));
+    expect(await screen.findByText("Sent. Thanks for letting us know.")).toBeVisible();
     expect(http.calls.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
       { method: "POST", path: "/reports/share", body: { share_id: shareId, reason: "unwanted", message: "spam" } },
     ]);
   });
 
-  it("says when a report does not arrive", async () => {
+  it("shows that a report failed", async () => {
     const http = createFakeHttpClient();
     http.failWith("too_many_requests");
     await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
-    await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
+    await userEvent.click(screen.getByRole("button", { name: "Send report" }));
     expect(await screen.findByRole("alert")).toBeVisible();
   });
 });
 
-describe("keeping what was shared", () => {
+describe("protecting a received share", () => {
   const createSignedInSettings = (vault: FakeVaultSettings) => {
     const ownVault = createFakeVault(vault);
     return {
@@ -220,48 +221,48 @@ describe("keeping what was shared", () => {
   const listTitles = async (vault: ReturnType<typeof createFakeVault>) =>
     (await vault.list()).map(({ label }) => label?.title);
 
-  it("is offered to nobody without an account, who is invited", async () => {
+  it("is not offered to a visitor without an account, who gets an invitation", async () => {
     await renderPage(textShare);
     await clickOpen();
-    expect(await screen.findByText("Keep secrets of your own here")).toBeVisible();
-    expect(screen.queryByRole("button", { name: "Keep it among my secrets" })).not.toBeInTheDocument();
+    expect(await screen.findByText("Protect your own secrets here")).toBeVisible();
+    expect(screen.queryByRole("button", { name: "Protect as my secret" })).not.toBeInTheDocument();
   });
 
-  it("protects it as one's own with the pictures in use", async () => {
+  it("protects the content with the images in use", async () => {
     const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
     await renderPage({ ...textShare, audience: "signed_in" }, settings);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
-    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Protect as my secret" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Protect" }));
+    expect(await screen.findByText("Protected. It is now one of your secrets.")).toBeVisible();
     expect(await listTitles(ownVault)).toEqual(["Mine", "Door"]);
     await expectAccessible();
   });
 
-  it("asks a locked vault for a picture first", async () => {
+  it("asks for a picture if the vault is locked", async () => {
     const { ownVault, settings } = createSignedInSettings({
       secrets: [{ title: "Mine", content: "x" }],
       unlocked: false,
     });
     await renderPage({ ...textShare, audience: "signed_in" }, settings);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
-    await screen.findByText(/Your secrets are locked here/);
+    await userEvent.click(await screen.findByRole("button", { name: "Protect as my secret" }));
+    await screen.findByText(/Your secrets are locked on this device/);
     await choosePicture("garden");
-    await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
-    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Protect with this picture" }));
+    expect(await screen.findByText("Protected. It is now one of your secrets.")).toBeVisible();
     expect(await listTitles(ownVault)).toEqual(["Mine", "Door"]);
   });
 
-  it("makes the first secret of an empty account, after the sentence that only the person can answer", async () => {
+  it("creates the first secret of an empty account, then asks whose device this is", async () => {
     const { ownVault, settings } = createSignedInSettings({});
     await renderPage({ ...textShare, audience: "signed_in" }, settings);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
-    expect(await screen.findByText("You have protected nothing here yet")).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Protect as my secret" }));
+    expect(await screen.findByText("You have no secrets here yet")).toBeVisible();
     await choosePicture("garden");
-    await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
-    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    await userEvent.click(screen.getByRole("button", { name: "Protect with this picture" }));
+    expect(await screen.findByText("Protected. It is now one of your secrets.")).toBeVisible();
     expect(await listTitles(ownVault)).toEqual(["Door"]);
     const question = await screen.findByRole("region", { name: "Whose device is this?" });
     await expectAccessible();
@@ -272,23 +273,23 @@ describe("keeping what was shared", () => {
     expect(ownVault.getState()).toEqual({ status: "unlocked", device: "own" });
   });
 
-  it("keeps what came without a title under the words that stand in its place", async () => {
+  it("uses the displayed title for a share without a title", async () => {
     const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
     await renderPage({ ...textShare, title: " ", audience: "signed_in" }, settings);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
-    expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Protect as my secret" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Protect" }));
+    expect(await screen.findByText("Protected. It is now one of your secrets.")).toBeVisible();
     expect(await listTitles(ownVault)).toEqual(["Mine", "A secret for you"]);
   });
 
-  it("says why it could not be kept, and what was opened stays", async () => {
+  it("shows a failure, and keeps the opened content", async () => {
     const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
     ownVault.failWith("protect", "quota_exceeded");
     await renderPage({ ...textShare, audience: "signed_in" }, settings);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
-    await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Protect as my secret" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Protect" }));
     expect(await screen.findByRole("alert")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getByText(phrase)).toBeVisible();
@@ -318,30 +319,30 @@ describe("a share for one person", () => {
     );
     return { ...app, vault };
   };
-  /** No sender is judged before something was shown that opens the account. */
+  /** The decision about a sender comes after an opener was presented. */
   const openWithGarden = async () => {
     await clickOpen();
-    await screen.findByText(/Show one of your own pictures/);
+    await screen.findByText(/Choose one of your own pictures/);
     await choosePicture("garden");
     await clickOpen();
   };
 
-  it("opens with one of one's own pictures, from somebody who is known", async () => {
+  it("opens with one's own picture from a known sender", async () => {
     const { vault } = await renderPersonShare({ trust: "compared" });
     await openWithGarden();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
-    expect(screen.getByText("Signed with the keys that you compared with them.")).toBeVisible();
+    expect(screen.getByText("Signed with the keys whose words you compared with them.")).toBeVisible();
     expect(screen.queryByRole("button", { name: "Report this link" })).not.toBeInTheDocument();
     await expectAccessible();
     expect((await vault.received.list())[0]?.viewsLeft).toBe(1);
   });
 
-  it("stops at somebody unknown with their words, and opens when they are accepted", async () => {
+  it("shows the safety words of an unknown sender, and opens once the sender is accepted", async () => {
     const { vault } = await renderPersonShare();
     await clickOpen();
     await choosePicture("garden");
     await clickOpen();
-    expect(await screen.findByText("You don't know bruno yet")).toBeVisible();
+    expect(await screen.findByText(wholeText("bruno is sharing with you directly for the first time"))).toBeVisible();
     expect(screen.getByText("north-bruno")).toBeVisible();
     expect((await vault.received.list())[0]?.openedAt).toBeNull();
     await expectAccessible();
@@ -350,7 +351,7 @@ describe("a share for one person", () => {
     expect((await vault.people.find("bruno")).trust).toBe("known");
   });
 
-  it("can be left, or its sender blocked, without opening", async () => {
+  it("can be dismissed, or its sender blocked, without being opened", async () => {
     const { vault } = await renderPersonShare();
     await clickOpen();
     await choosePicture("garden");
@@ -359,27 +360,27 @@ describe("a share for one person", () => {
     expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
     await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Block" }));
-    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    expect(await screen.findByText(wholeText("You blocked bruno"))).toBeVisible();
     expect((await vault.people.find("bruno")).blocked).toBe(true);
     expect((await vault.received.list())[0]?.openedAt).toBeNull();
   });
 
-  it("stops loudly when the keys changed, with both sets of words, until the new ones are trusted", async () => {
+  it("shows old and new words of changed keys, and opens once the new keys are trusted", async () => {
     const { vault } = await renderPersonShare({ trust: "changed" });
     await openWithGarden();
-    expect(await screen.findByRole("alert")).toHaveTextContent("The keys of bruno are not the ones that you know");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The keys of bruno have changed");
     expect(screen.getByText("before")).toBeVisible();
     expect(screen.getByText("today")).toBeVisible();
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "I compared them: trust the new keys" }));
+    await userEvent.click(screen.getByRole("button", { name: "I compared them: use the new keys" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
     expect((await vault.people.find("bruno")).trust).toBe("known");
   });
 
-  it("stops when a known account has another name, until that is taken", async () => {
+  it("shows a changed name, and opens once the name is accepted", async () => {
     const { vault } = await renderPersonShare({ trust: "changed", formerName: "bea" });
     await openWithGarden();
-    expect(await screen.findByRole("alert")).toHaveTextContent("You know this account as bea");
+    expect(await screen.findByRole("alert")).toHaveTextContent("This account used to be bea");
     expect(screen.queryByRole("list", { name: "New words" })).not.toBeInTheDocument();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "I asked: use the new name" }));
@@ -387,30 +388,30 @@ describe("a share for one person", () => {
     expect(await vault.people.find("bruno")).toMatchObject({ trust: "known", formerName: null });
   });
 
-  it("blocks the account whose words were shown, whoever has the name by then", async () => {
+  it("blocks the account whose words were shown, even if its name has moved", async () => {
     const { vault } = await renderPersonShare({ trust: "changed" });
     await openWithGarden();
     vault.failWith("people.find", "not_found");
     await userEvent.click(await screen.findByRole("button", { name: "Block" }));
-    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    expect(await screen.findByText(wholeText("You blocked bruno"))).toBeVisible();
     expect((await vault.received.list())[0]?.from.blocked).toBe(true);
   });
 
-  it("opens nothing of somebody who is blocked, until they are not", async () => {
+  it("does not open if the sender is blocked, until the sender is unblocked", async () => {
     await renderPersonShare({ trust: "known", blocked: true });
     await openWithGarden();
-    expect(await screen.findByText("bruno is blocked")).toBeVisible();
+    expect(await screen.findByText(wholeText("You blocked bruno"))).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Unblock and continue" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
   });
 
-  it("asks to unlock first, and comes back", async () => {
-    const { location } = await renderPersonShare({}, { unlocked: false });
+  it("asks to unlock a locked device, and returns to the share afterwards", async () => {
+    const { getLocation } = await renderPersonShare({}, { unlocked: false });
     const unlock = await screen.findByRole("link", { name: "Unlock" });
-    expect(unlock).toHaveAttribute("href", `/provide-image-recovery?then=${encodeURIComponent(location())}`);
+    expect(unlock).toHaveAttribute("href", `/provide-image-recovery?then=${encodeURIComponent(getLocation())}`);
   });
 
-  it("says that it can't be opened when it ended", async () => {
+  it("says that it can no longer be opened after it has ended", async () => {
     await renderPersonShare(
       { trust: "known" },
       { received: [{ title: "Door", content: phrase, from: "bruno", available: false }] },

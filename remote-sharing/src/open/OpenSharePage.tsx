@@ -5,11 +5,11 @@ import { useLocation, useParams } from "react-router-dom";
 
 import { LinkFailure, UnavailableNotice } from "./LinkFailure.tsx";
 import { LinkShare } from "./LinkShare.tsx";
-import { OfferSkeleton } from "./OfferSkeleton.tsx";
+import { PreviewSkeleton } from "./PreviewSkeleton.tsx";
 
 /**
- * Routes `/shared/:shareId` and `/p-shared/:shareId`: what somebody shared by a link, or with one
- * person.
+ * Routes `/shared/:shareId` (public link) and `/p-shared/:shareId` (link for signed-in people, and
+ * share for a person).
  */
 export default function OpenSharePage() {
   const { shareId = "" } = useParams();
@@ -34,7 +34,7 @@ function OpenShare({ shareId, isPublic }: OpenShareProps) {
       ) : access.status === "failed" ? (
         <LinkFailure error={access.error} onRetry={access.retry} />
       ) : (
-        <OfferSkeleton />
+        <PreviewSkeleton />
       )}
     </Page>
   );

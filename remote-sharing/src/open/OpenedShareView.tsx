@@ -1,31 +1,42 @@
 import { usePortal, type OpenedShare, type Sender } from "@relicario/shared/contract";
-import { RevealedContent } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, Notice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
+import { NumberedWords, RevealedContent } from "@relicario/shared/forms";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  markVerbatim,
+  Notice,
+  Page,
+  renderVerbatim,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useRef, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { WordList } from "../link/WordList.tsx";
 import { ProtectPanel } from "./ProtectPanel.tsx";
 
 interface OpenedShareViewProps {
   readonly share: OpenedShare;
-  /** A way to report it. */
   readonly reportAction: ReactNode;
   readonly onClose: () => void;
 }
 
-/** What was shared: hidden until asked for, or saved. Leaving the page puts it away. */
+/**
+ * The opened share: a text is hidden until it is revealed, a file can be saved. Leaving the page
+ * wipes the share.
+ */
 export function OpenedShareView({ share, reportAction, onClose }: OpenedShareViewProps) {
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();
   const topRef = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    topRef.current?.focus(); // the button that opened it is gone
+    topRef.current?.focus(); // the clicked button no longer exists
   }, []);
   const title = share.title.trim() === "" ? t("opened.untitled_title") : share.title;
   return (
-    <Page title={title} lead={t("opened.lead_body")}>
+    <Page title={share.title.trim() === "" ? title : markVerbatim(title)} lead={t("opened.lead_body")}>
       <TopStack ref={topRef} tabIndex={-1} role="group" aria-label={title}>
         <SenderNotice sender={share.sender} />
         <Card data-tour="shared-content">
@@ -51,19 +62,19 @@ function SenderNotice({ sender }: { readonly sender: Sender }) {
   return (
     <Notice
       tone={sender.trust === "compared" ? "success" : "info"}
-      title={t(`opened.from_${sender.trust}_title`, { name })}
+      title={t(`opened.from_${sender.trust}_title`, { name: markVerbatim(name) })}
     >
       <Stack $gap={2}>
-        <p>{t(`opened.from_${sender.trust}_body`, { name })}</p>
+        <p>{renderVerbatim(t(`opened.from_${sender.trust}_body`, { name: markVerbatim(name) }))}</p>
         {sender.safetyWords.length > 0 && sender.trust !== "compared" && (
-          <WordList words={sender.safetyWords} label={t("opened.words_label", { name })} />
+          <NumberedWords words={sender.safetyWords} label={t("opened.words_label", { name })} />
         )}
       </Stack>
     </Notice>
   );
 }
 
-/** For a visitor without an account. */
+/** Invites a visitor who has no account. */
 function Invitation() {
   const { t } = useTranslation("beta-recover-share");
   return (
@@ -80,7 +91,7 @@ function Invitation() {
   );
 }
 
-/** Its focus leaves the title above it in sight. */
+/** Keeps the page title in view when it takes the focus. */
 const TopStack = styled(Stack)`
   outline: none;
   scroll-margin-top: 40vh;

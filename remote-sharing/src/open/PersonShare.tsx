@@ -1,5 +1,6 @@
 import { parsePersonDetails, usePortal, type SharePreview, type Vault } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
+import { RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
 import { Button, Card, Muted, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useQueryClient } from "@tanstack/react-query";
 import { LockOpen } from "lucide-react";
@@ -8,8 +9,7 @@ import { useLocation } from "react-router-dom";
 
 import { receivedKeys } from "../data/received.ts";
 import { BlockedSender, ChangedSender, UnknownSender } from "../people/SenderDecision.tsx";
-import { OpenerPanel } from "../vault/OpenerPanel.tsx";
-import { useOpenerOperation } from "../vault/useOpenerOperation.ts";
+import { wipeOpened } from "../vault/wipe-opened.ts";
 import { WithVault } from "../vault/WithVault.tsx";
 import { LinkFailure } from "./LinkFailure.tsx";
 import { ShareFacts } from "./ShareFacts.tsx";
@@ -17,26 +17,26 @@ import type { OpenedShareAccess } from "./useOpenedShare.ts";
 
 interface PersonShareProps {
   readonly shareId: string;
-  readonly offer: SharePreview;
+  readonly preview: SharePreview;
   readonly openedShare: OpenedShareAccess;
 }
 
 /**
- * Something that is sealed to this account's own keys: no link key, but a picture of the account,
- * and a decision about who sent it.
+ * Opens a share that is sealed to this account's keys. It needs no link key, but one of the
+ * account's openers and a decision about the sender.
  */
-export function PersonShare({ shareId, offer, openedShare }: PersonShareProps) {
+export function PersonShare({ shareId, preview, openedShare }: PersonShareProps) {
   const { t } = useTranslation("beta-recover-share");
   const { pathname } = useLocation();
   return (
     <Page title={t("open.title")}>
-      <ShareFacts offer={offer} />
+      <ShareFacts preview={preview} />
       <WithVault returnTo={pathname}>
         {(vault) => (
           <OpenPersonShare
             vault={vault}
             shareId={shareId}
-            isViewLimited={offer.viewsLeft !== null}
+            isViewLimited={preview.viewsLeft !== null}
             openedShare={openedShare}
           />
         )}
@@ -56,22 +56,20 @@ function OpenPersonShare({ vault, shareId, isViewLimited, openedShare }: OpenPer
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();
   const client = useQueryClient();
-  const operation = useOpenerOperation();
-  const { state } = operation;
-  /** @param acceptedWords the words that were shown of a sender who is not known yet */
+  const operation = useVaultOperation({ vault });
+  const { running, error, asksOpener } = operation;
+  /** @param acceptedWords displayed safety words of an unknown sender whom the person accepts */
   const open = (acceptedWords?: readonly string[]) => {
-    operation.start(async (opener, options) => {
-      openedShare.setShare(
-        await vault.received.open(shareId, opener, {
-          ...options,
-          ...(acceptedWords === undefined ? {} : { acceptedWords }),
-        }),
-        options.signal,
-      );
-      void client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) });
+    operation.start({
+      run: (options, opener) =>
+        vault.received.open(shareId, opener, { ...options, ...(acceptedWords === undefined ? {} : { acceptedWords }) }),
+      onDone: (share) => {
+        openedShare.setShare(share);
+        void client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) });
+      },
+      onLateResult: wipeOpened,
     });
   };
-  const error = state.status === "failed" || state.status === "asking" ? state.error : null;
   const details = error === null ? null : parsePersonDetails(error);
   if (isPortalError(error, "share_unavailable", "link_incomplete")) return <LinkFailure error={error} />;
   if (isPortalError(error, "person_blocked") && details !== null)
@@ -95,20 +93,15 @@ function OpenPersonShare({ vault, shareId, isViewLimited, openedShare }: OpenPer
           <Muted>{t("look.needs_own_picture_body")}</Muted>
           {isViewLimited && <Muted>{t("look.counts_body")}</Muted>}
         </Stack>
-        <OpenerPanel
+        <RequestedOpener
           vault={vault}
           operation={operation}
           reason={t("look.own_picture_body")}
-          action={t("look.open_action")}
+          label={t("look.open_action")}
         />
-        {state.status !== "asking" && !(state.status === "running" && state.isOpenerRequested) && (
+        {!asksOpener && (
           <SpacedRow>
-            <Button
-              size="large"
-              icon={<LockOpen aria-hidden />}
-              pending={state.status === "running"}
-              onClick={() => open()}
-            >
+            <Button size="large" icon={<LockOpen aria-hidden />} pending={running} onClick={() => open()}>
               {t("look.open_action")}
             </Button>
           </SpacedRow>

@@ -1,5 +1,5 @@
 import { usePortal, type OpenedShare, type Vault } from "@relicario/shared/contract";
-import { OperationProgress, DeviceQuestion, FieldError } from "@relicario/shared/forms";
+import { DeviceQuestion, OpenerPrompt, OperationProgress, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   ButtonLink,
@@ -12,7 +12,6 @@ import {
   Skeleton,
   SpacedRow,
   Stack,
-  useOpenerHandle,
   useVault,
   useVaultState,
 } from "@relicario/shared/ui";
@@ -23,16 +22,15 @@ import { useTranslation } from "react-i18next";
 
 import { refreshQuery } from "../data/sharing.ts";
 import { protectReceived } from "../vault/protect-received.ts";
-import { useOperation } from "../vault/useOperation.ts";
 
 interface ProtectPanelProps {
   readonly share: OpenedShare;
-  /** Never empty, whatever the share says. */
+  /** Never empty. */
   readonly title: string;
 }
 
 /**
- * "Keep it in my vault", for somebody who is signed in. The vault is loaded when it is asked for.
+ * "Keep it in my vault", for signed-in people. Loads the vault only when the person asks for it.
  */
 export function ProtectPanel({ share, title }: ProtectPanelProps) {
   const { t } = useTranslation("beta-recover-share");
@@ -83,7 +81,10 @@ export function ProtectPanel({ share, title }: ProtectPanelProps) {
   );
 }
 
-/** Whoever keeps something may unlock here for the first time, or have had no keys before. */
+/**
+ * Asks whose device this is, if that is not known yet: protecting may be the first unlock on this
+ * device, or create the account's keys.
+ */
 function PendingDeviceQuestion() {
   const access = useVault();
   const state = useVaultState(access);
@@ -111,7 +112,7 @@ function VaultStateLoader({ vault, ...formProps }: VaultStateLoaderProps) {
   const { status } = useVaultState({ status: "ready", vault });
   const refresh = useQuery(refreshQuery(vault, user.userId));
   if (refresh.isError) return <ErrorNotice error={refresh.error} onRetry={() => void refresh.refetch()} />;
-  // Keeping it unlocks the vault, or makes it: the same form stays, and what it began goes on.
+  // Protecting unlocks or creates the vault, and the form must stay mounted meanwhile.
   return status === "unknown" ? <VaultSkeleton /> : <ProtectForm vault={vault} status={status} {...formProps} />;
 }
 
@@ -129,27 +130,25 @@ interface ProtectFormProps extends VaultStateLoaderProps {
 }
 
 /**
- * Takes the pictures in use; a locked vault asks for one of them, and one where nothing is kept yet
- * for its first.
+ * Protects the share with the images in use. A locked vault asks for an opener; an empty vault asks
+ * for its first image.
  */
 function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormProps) {
   const { t } = useTranslation("beta-recover-share");
-  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
-  const [pictureMissing, setPictureMissing] = useState(false);
-  const { state, run, cancel } = useOperation();
-  const running = state.status === "running";
+  const operation = useVaultOperation({ vault, asksOpener: status !== "unlocked" });
+  const { running, progress, error, asksOpener, cancel } = operation;
+  const label = t(status === "unlocked" ? "keep.confirm_action" : "keep.picture_action");
   const handleProtect = () => {
-    const needsPicture = status !== "unlocked" && openerHandle === null;
-    setPictureMissing(needsPicture);
-    if (needsPicture) return;
-    run(async (options) => {
-      if (status === "locked" && openerHandle !== null) await vault.unlock(openerHandle, options);
-      const firstProtection =
-        status === "empty" && openerHandle !== null
-          ? { protection: { kind: "picture" as const, picture: openerHandle, name: t("keep.first_picture_name") } }
-          : {};
-      await protectReceived(vault, { opened: share, title, ...firstProtection }, options);
-      if (!options.signal.aborted) onProtected();
+    operation.start({
+      run: async (options, opener) => {
+        if (status === "locked" && opener !== null) await vault.unlock(opener, options);
+        const firstProtection =
+          status === "empty" && opener !== null
+            ? { protection: { kind: "picture" as const, picture: opener, name: t("keep.first_picture_name") } }
+            : {};
+        await protectReceived(vault, { openedContent: share, title, ...firstProtection }, options);
+      },
+      onDone: onProtected,
     });
   };
   return (
@@ -160,27 +159,31 @@ function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormPr
         </Notice>
       )}
       {status === "locked" && <Muted>{t("keep.locked_body")}</Muted>}
-      {status !== "unlocked" && (
-        <vault.PictureField
+      {asksOpener ? (
+        <OpenerPrompt
+          vault={vault}
+          operation={operation}
+          label={label}
           purpose={status === "empty" ? "choose" : "show"}
-          value={openerHandle}
-          disabled={running}
-          onChange={setOpenerHandle}
+          initialPhase="sealing"
+          onSubmit={handleProtect}
         />
+      ) : (
+        <>
+          <ErrorNotice error={error} />
+          {running && <OperationProgress progress={progress} initialPhase="sealing" />}
+          <SpacedRow>
+            <Button pending={running} onClick={handleProtect}>
+              {label}
+            </Button>
+            {running && (
+              <Button tone="quiet" onClick={cancel}>
+                {t("look.cancel_action")}
+              </Button>
+            )}
+          </SpacedRow>
+        </>
       )}
-      {pictureMissing && openerHandle === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
-      {state.status === "failed" && <ErrorNotice error={state.error} />}
-      {running && <OperationProgress progress={state.progress} initialPhase="sealing" />}
-      <SpacedRow>
-        <Button pending={running} onClick={handleProtect}>
-          {t(status === "unlocked" ? "keep.confirm_action" : "keep.picture_action")}
-        </Button>
-        {running && (
-          <Button tone="quiet" onClick={cancel}>
-            {t("look.cancel_action")}
-          </Button>
-        )}
-      </SpacedRow>
     </Stack>
   );
 }

@@ -11,7 +11,7 @@ import { z } from "zod";
 const reasons = ["phishing", "unwanted", "illegal", "other"] as const;
 type Reason = (typeof reasons)[number];
 
-/** Tells the operator of a public link, by its id alone: what it shows stays sealed to them. */
+/** Reports a public link to the operator by its id only. The operator cannot open the content. */
 export function ReportLink({ shareId }: { readonly shareId: string }) {
   const { t } = useTranslation("beta-recover-share");
   const { http } = usePortal();

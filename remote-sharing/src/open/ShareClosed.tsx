@@ -2,7 +2,7 @@ import { ButtonLink, EmptyState } from "@relicario/shared/ui";
 import { LockKeyhole } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-/** It was open here. The key of the link is gone from this page, too. */
+/** Shown after the share was closed by its button or by a lock. */
 export function ShareClosed() {
   const { t } = useTranslation("beta-recover-share");
   return (

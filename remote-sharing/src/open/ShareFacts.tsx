@@ -1,26 +1,27 @@
 import { usePortal, type SharePreview } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { Card, media, Muted, s, space, Stack } from "@relicario/shared/ui";
+import { Card, markVerbatim, media, Muted, renderVerbatim, s, space, Stack, Verbatim } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-/** Who sent it, until when, and what opening costs. */
 export function ShareFacts({
-  offer,
+  preview,
 }: {
-  readonly offer: Pick<SharePreview, "audience" | "from" | "expiresAt" | "viewsLeft">;
+  readonly preview: Pick<SharePreview, "audience" | "from" | "expiresAt" | "viewsLeft">;
 }) {
   const { t } = useTranslation("beta-recover-share");
   const { language } = usePortal();
   const formats = getFormats(language);
-  const { audience, from, expiresAt, viewsLeft } = offer;
+  const { audience, from, expiresAt, viewsLeft } = preview;
   return (
     <Card data-tour="share-facts">
       <Stack $gap={4}>
         <Facts>
           <div>
             <dt>{t("look.from_label")}</dt>
-            <dd data-name>{from.userName}</dd>
+            <dd data-name>
+              <Verbatim>{from.userName}</Verbatim>
+            </dd>
           </div>
           <div>
             <dt>{t("look.until_label")}</dt>
@@ -33,7 +34,9 @@ export function ShareFacts({
             <dd>{viewsLeft === null ? t("look.views_no_limit_body") : t("look.views_body", { count: viewsLeft })}</dd>
           </div>
         </Facts>
-        {audience !== "person" && <Muted>{t("look.says_body", { name: from.userName })}</Muted>}
+        {audience !== "person" && (
+          <Muted>{renderVerbatim(t("look.says_body", { name: markVerbatim(from.userName) }))}</Muted>
+        )}
       </Stack>
     </Card>
   );

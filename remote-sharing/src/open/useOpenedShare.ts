@@ -1,21 +1,24 @@
 import { usePortal, type OpenedShare } from "@relicario/shared/contract";
 import { useEffect, useRef, useState } from "react";
 
-/** `closed`: its bytes are gone from this page, and, at a lock, what would open it again. */
+import { wipeOpened } from "../vault/wipe-opened.ts";
+
+/**
+ * `closed`: the bytes are wiped and, after a lock, also the keys that could open the share again.
+ */
 type OpenedShareState =
   | { readonly status: "unopened" | "closed" }
   | { readonly status: "open"; readonly share: OpenedShare };
 
 export interface OpenedShareAccess {
   readonly state: OpenedShareState;
-  /** Takes what was opened. One that was cancelled meanwhile is wiped. */
-  readonly setShare: (share: OpenedShare, signal: AbortSignal | undefined) => void;
+  readonly setShare: (share: OpenedShare) => void;
   readonly close: () => void;
 }
 
 /**
- * The one opened share of a page, in memory alone. It is put away, its bytes overwritten, when the
- * person says so, when the page is left, and when the portal locks or signs out.
+ * Keeps the page's opened share in memory. Overwrites its bytes on close, when the page is left,
+ * and when the portal locks or signs out.
  */
 export function useOpenedShare(): OpenedShareAccess {
   const { onLock } = usePortal();
@@ -41,17 +44,15 @@ export function useOpenedShare(): OpenedShareAccess {
   );
   return {
     state,
-    setShare: (share, signal) => {
+    setShare: (share) => {
       shareRef.current = share;
-      if (signal?.aborted === true) wipe(shareRef);
-      else setState({ status: "open", share });
+      setState({ status: "open", share });
     },
     close,
   };
 }
 
 function wipe(shareRef: { current: OpenedShare | null }): void {
-  shareRef.current?.content?.fill(0);
-  shareRef.current?.dispose();
+  if (shareRef.current !== null) wipeOpened(shareRef.current);
   shareRef.current = null;
 }

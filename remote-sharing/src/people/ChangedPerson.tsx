@@ -1,25 +1,24 @@
 import type { PersonRecord } from "@relicario/shared/contract";
-import { Button, Notice, SmallText, Stack } from "@relicario/shared/ui";
+import { NumberedWords } from "@relicario/shared/forms";
+import { Button, markVerbatim, Notice, renderVerbatim, SmallText, Stack } from "@relicario/shared/ui";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "../link/WordList.tsx";
-
 interface ChangedPersonProps {
   readonly person: Pick<PersonRecord, "userName" | "safetyWords" | "formerSafetyWords" | "formerName">;
-  /** Said when the keys are others, not the name alone. */
+  /** Title that is shown if the keys changed; not shown if only the name changed. */
   readonly title: string;
   readonly body: string;
   readonly trustLabel: string;
   readonly pending: boolean;
   readonly onTrust: () => void;
-  /** Other ways out, beside trusting. */
+  /** Alternatives to trusting the person. */
   readonly children?: ReactNode;
 }
 
 /**
- * Other keys than those pinned, or another name: what is known and what the service says now.
- * Nothing goes on before the person decides.
+ * Shows the pinned keys and name next to those that the service sends now. The person must decide
+ * before anything continues.
  */
 export function ChangedPerson({ person, title, body, trustLabel, pending, onTrust, children }: ChangedPersonProps) {
   const { t } = useTranslation("beta-share");
@@ -29,18 +28,18 @@ export function ChangedPerson({ person, title, body, trustLabel, pending, onTrus
   return (
     <Stack $gap={4}>
       {formerName !== null && (
-        <Notice role="alert" tone="danger" title={t("sender.renamed_title", { former: formerName })}>
-          {t("sender.renamed_body", { former: formerName, name: userName })}
+        <Notice role="alert" tone="danger" title={t("sender.renamed_title", { former: markVerbatim(formerName) })}>
+          {renderVerbatim(t("sender.renamed_body", { former: markVerbatim(formerName), name: markVerbatim(userName) }))}
         </Notice>
       )}
       {!isRenamedOnly && (
         <Notice role="alert" tone="danger" title={title}>
-          {body}
+          {renderVerbatim(body)}
         </Notice>
       )}
-      {formerSafetyWords !== null && <WordList words={formerSafetyWords} label={t("sender.former_words_label")} />}
-      {!isRenamedOnly && hasKeys && <WordList words={safetyWords} label={t("sender.new_words_label")} />}
-      {!hasKeys && <SmallText>{t("sender.no_keys_body", { name: userName })}</SmallText>}
+      {formerSafetyWords !== null && <NumberedWords words={formerSafetyWords} label={t("sender.former_words_label")} />}
+      {!isRenamedOnly && hasKeys && <NumberedWords words={safetyWords} label={t("sender.new_words_label")} />}
+      {!hasKeys && <SmallText>{renderVerbatim(t("sender.no_keys_body", { name: markVerbatim(userName) }))}</SmallText>}
       {hasKeys && (
         <div>
           <Button tone="danger" size="small" pending={pending} onClick={onTrust}>

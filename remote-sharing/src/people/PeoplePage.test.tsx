@@ -1,7 +1,7 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, renderApp, type FakePerson } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, renderApp, type FakePerson, wholeText } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 
 const people: readonly FakePerson[] = [
@@ -15,7 +15,7 @@ async function renderPage(knownPeople = people, settings: Parameters<typeof rend
   const app = await renderApp(null, {
     vault,
     routes: remote.routes,
-    route: "/elsewhere",
+    routePattern: "/elsewhere",
     path: "/people",
     ...settings,
   });
@@ -24,7 +24,7 @@ async function renderPage(knownPeople = people, settings: Parameters<typeof rend
 
 const findCard = async (name: string) => within(await screen.findByRole("article", { name }));
 
-describe("people", () => {
+describe("the page of people", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
@@ -34,31 +34,35 @@ describe("people", () => {
     await expectAccessible();
   });
 
-  it("shows the account's own words, also as a code", async () => {
+  it("shows the account's safety words, also as a QR code", async () => {
     await renderPage();
-    expect(within(await screen.findByRole("list", { name: "Words of alba" })).getAllByRole("listitem")).toHaveLength(8);
-    expect(screen.getByRole("img", { name: "Your eight words as a QR code" })).toBeVisible();
+    expect(
+      within(await screen.findByRole("list", { name: "Safety words of alba" })).getAllByRole("listitem"),
+    ).toHaveLength(8);
+    expect(screen.getByRole("img", { name: "Your eight safety words as a QR code" })).toBeVisible();
   });
 
-  it("shows those whose keys are pinned, with their words, and nobody else", async () => {
+  it("shows only people with pinned keys, with their words", async () => {
     await renderPage();
     const bruno = await findCard("bruno");
-    expect(bruno.getByText("Known")).toBeVisible();
-    expect(bruno.getByText("Known since 1 Nov 2026")).toBeVisible();
+    expect(bruno.getByText("Not compared")).toBeVisible();
+    expect(bruno.getByText("Keys saved on 1 Nov 2026")).toBeVisible();
     expect(bruno.getAllByRole("listitem")).toHaveLength(8);
+    expect(bruno.getByRole("list")).toHaveAttribute("translate", "no");
+    for (const name of bruno.getAllByText("bruno")) expect(name).toHaveAttribute("translate", "no");
     expect(screen.queryByText("dario")).not.toBeInTheDocument();
   });
 
-  it("remembers that words were compared, and that they were not", async () => {
+  it("saves whether words were compared", async () => {
     const { vault } = await renderPage();
     const comparedCheckbox = (await findCard("bruno")).getByRole("checkbox", {
-      name: /I compared these words with bruno/,
+      name: /I compared these words or their numbers with bruno/,
     });
     await userEvent.click(comparedCheckbox);
-    expect(await (await findCard("bruno")).findByText("Compared")).toBeVisible();
+    expect(await (await findCard("bruno")).findByText("Words compared")).toBeVisible();
     expect((await vault.people.find("bruno")).trust).toBe("compared");
     await userEvent.click(comparedCheckbox);
-    expect(await (await findCard("bruno")).findByText("Known")).toBeVisible();
+    expect(await (await findCard("bruno")).findByText("Not compared")).toBeVisible();
   });
 
   it("blocks and unblocks", async () => {
@@ -69,46 +73,46 @@ describe("people", () => {
     expect((await vault.people.find("bruno")).blocked).toBe(false);
   });
 
-  it("asks the directory about nobody before a button, and then about one", async () => {
+  it("queries the directory only after a press of a button, and for one name", async () => {
     const { vault } = await renderPage();
     const bruno = await findCard("bruno");
     expect(vault.calls).not.toContain("people.find");
-    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
-    expect(await bruno.findByText("The service gives the same keys now.")).toBeVisible();
+    await userEvent.click(bruno.getByRole("button", { name: "Check keys again" }));
+    expect(await bruno.findByText("The keys have not changed.")).toBeVisible();
     expect(vault.calls.filter((call) => call === "people.find")).toHaveLength(1);
     vault.failWith("people.find", "not_found");
-    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
-    expect(await bruno.findByText(/^No one has that name now/)).toBeVisible();
+    await userEvent.click(bruno.getByRole("button", { name: "Check keys again" }));
+    expect(await bruno.findByText(/^No one uses that name now/)).toBeVisible();
     vault.failWith("people.find", "decryption_failed");
-    await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
+    await userEvent.click(bruno.getByRole("button", { name: "Check keys again" }));
     expect(await bruno.findByRole("alert")).toBeVisible();
   });
 
-  it("shows both sets of words of somebody whose keys changed, and takes the new ones on request alone", async () => {
+  it("shows old and new words after a key change, and trusts the new ones only on request", async () => {
     const { vault } = await renderPage();
     const carla = await findCard("carla");
     expect(carla.getByText("before")).toBeVisible();
-    await userEvent.click(carla.getByRole("button", { name: "Look whether the keys are the same" }));
-    expect(await carla.findByText("The keys of carla are not the ones that you know")).toBeVisible();
-    expect(within(carla.getByRole("list", { name: "Words that you know" })).getByText("before")).toBeVisible();
+    await userEvent.click(carla.getByRole("button", { name: "Check keys again" }));
+    expect(await carla.findByText(wholeText("The keys of carla have changed"))).toBeVisible();
+    expect(within(carla.getByRole("list", { name: "Previous words" })).getByText("before")).toBeVisible();
     expect(within(carla.getByRole("list", { name: "New words" })).getByText("today")).toBeVisible();
     expect(carla.queryByRole("checkbox")).not.toBeInTheDocument();
     await expectAccessible();
-    await userEvent.click(carla.getByRole("button", { name: "I compared them: trust the new keys" }));
+    await userEvent.click(carla.getByRole("button", { name: "I compared them: use the new keys" }));
     expect(await (await findCard("carla")).findByRole("checkbox")).toBeVisible();
     expect((await findCard("carla")).getByText("today")).toBeVisible();
     expect((await vault.people.find("carla")).trust).toBe("known");
   });
 
-  it("says why a change failed, and shows what holds", async () => {
+  it("shows that a change failed, and the stored state of the person", async () => {
     const { vault } = await renderPage();
     vault.failWith("people.setBlocked", "state_conflict");
     await userEvent.click((await findCard("bruno")).getByRole("button", { name: "Block" }));
     expect(await screen.findByRole("alert")).toBeVisible();
-    expect((await findCard("bruno")).getByText("Known")).toBeVisible();
+    expect((await findCard("bruno")).getByText("Not compared")).toBeVisible();
   });
 
-  it("says what it is for while nobody is known", async () => {
+  it("explains its purpose while it is empty", async () => {
     await renderPage([]);
     expect(await screen.findByRole("heading", { name: "No one yet" })).toBeVisible();
     await expectAccessible();

@@ -1,4 +1,5 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
+import { NumberedWords, useNumberedWords } from "@relicario/shared/forms";
 import {
   ButtonLink,
   Card,
@@ -21,9 +22,8 @@ import { ownWordsQuery, peopleQuery } from "../data/received.ts";
 import { QrCode } from "../link/QrCode.tsx";
 import { WithVault } from "../vault/WithVault.tsx";
 import { PersonCard } from "./PersonCard.tsx";
-import { WordList } from "../link/WordList.tsx";
 
-/** Route `/people`: whose keys this account knows, and its own words. */
+/** Route `/people`: people with pinned keys, and this account's own safety words. */
 export default function PeoplePage() {
   const { t } = useTranslation("beta-share");
   return (
@@ -71,16 +71,23 @@ function OwnWords({ vault }: { readonly vault: Vault }) {
           )
         ) : (
           <OwnWordsGrid>
-            <WordList
+            <NumberedWords
               words={ownWords.data.safetyWords}
               label={t("people.own_words_label", { name: ownWords.data.userName })}
             />
-            <QrCode text={ownWords.data.safetyWords.join(" ")} label={t("people.own_code_aria")} />
+            <OwnWordsCode words={ownWords.data.safetyWords} />
           </OwnWordsGrid>
         )}
       </Stack>
     </Card>
   );
+}
+
+/** QR code of the words and numbers as shown. */
+function OwnWordsCode({ words }: { readonly words: readonly string[] }) {
+  const { t } = useTranslation("beta-share");
+  const lines = useNumberedWords(words).map(({ word, number }) => `${word} ${String(number ?? "")}`.trim());
+  return <QrCode text={lines.join(", ")} label={t("people.own_code_aria")} />;
 }
 
 function KnownPeople({ vault }: { readonly vault: Vault }) {
@@ -124,7 +131,7 @@ const OwnWordsGrid = styled.div`
   }
 `;
 
-/** As large as the code. */
+/** As large as the QR code. */
 const CodePlaceholder = styled.div`
   width: min(100%, 260px);
   aspect-ratio: 1;

@@ -1,8 +1,19 @@
 import { usePortal, type PersonRecord, type Vault } from "@relicario/shared/contract";
-import { Checkbox } from "@relicario/shared/forms";
+import { Checkbox, NumberedWords, RequestedOpener, runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import { isPortalError } from "@relicario/shared/errors";
 import { getFormats } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  markVerbatim,
+  renderVerbatim,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+  Verbatim,
+} from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Ban, RefreshCw } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -11,7 +22,6 @@ import { styled } from "styled-components";
 import { receivedKeys } from "../data/received.ts";
 import { ChangedPerson } from "./ChangedPerson.tsx";
 import { TrustBadge } from "./TrustBadge.tsx";
-import { WordList } from "../link/WordList.tsx";
 
 interface PersonCardProps {
   readonly vault: Vault;
@@ -19,48 +29,50 @@ interface PersonCardProps {
 }
 
 /**
- * Somebody whose keys are pinned: their words, whether they were compared, and blocking them. The
- * directory is asked on a button alone, one name at a time: whoever asked for all of them would
- * tell the service whom this account knows.
+ * A person with pinned keys: safety words, whether they were compared, and blocking. A button
+ * queries the directory for this name only, because a query of all names would tell the service
+ * whom this account knows.
  */
 export function PersonCard({ vault, person }: PersonCardProps) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
   const { userId, userName, trust, blocked, safetyWords, pinnedAt } = person;
-  const changeMutation = usePersonMutation();
+  const { operation, change } = usePersonChange(vault);
   const lookup = useMutation({ mutationFn: () => vault.people.find(userName) });
   const foundPerson = lookup.data ?? null;
   const isMissing = isPortalError(lookup.error, "not_found");
   const handleTrust = (candidate: PersonRecord) => {
-    changeMutation.mutate(() => vault.people.pin(candidate), { onSuccess: lookup.reset });
+    change(() => vault.people.pin(candidate), lookup.reset);
   };
   return (
     <Card as="article" aria-label={userName}>
       <Stack $gap={3}>
         <NameLine>
-          <h3>{userName}</h3>
+          <h3>
+            <Verbatim>{userName}</Verbatim>
+          </h3>
           <TrustBadge trust={trust} blocked={blocked} />
         </NameLine>
         <SmallText>{t("people.since_body", { when: getFormats(language).date(pinnedAt) })}</SmallText>
         {foundPerson?.trust === "changed" ? (
           <ChangedPerson
             person={foundPerson}
-            title={t("sender.changed_title", { name: userName })}
-            body={t("sender.changed_body", { name: userName })}
+            title={t("sender.changed_title", { name: markVerbatim(userName) })}
+            body={t("sender.changed_body", { name: markVerbatim(userName) })}
             trustLabel={t("sender.trust_action")}
-            pending={changeMutation.isPending}
+            pending={operation.running}
             onTrust={() => handleTrust(foundPerson)}
           />
         ) : (
           <>
-            <WordList words={safetyWords} label={t("sender.words_label", { name: userName })} />
+            <NumberedWords words={safetyWords} label={t("sender.words_label", { name: userName })} />
             <Checkbox
-              label={t("people.compared_label", { name: userName })}
+              label={renderVerbatim(t("people.compared_label", { name: markVerbatim(userName) }))}
               checked={trust === "compared"}
-              disabled={changeMutation.isPending}
+              disabled={operation.running}
               onChange={(event) => {
                 const { checked } = event.target;
-                changeMutation.mutate(() => vault.people.setCompared(userId, checked));
+                change(() => vault.people.setCompared(userId, checked));
               }}
             />
           </>
@@ -69,7 +81,7 @@ export function PersonCard({ vault, person }: PersonCardProps) {
           <SmallText role="status">{t(isMissing ? "people.gone_status" : "people.same_status")}</SmallText>
         )}
         {lookup.error !== null && !isMissing && <ErrorNotice error={lookup.error} />}
-        <ErrorNotice error={changeMutation.error} />
+        <RequestedOpener vault={vault} operation={operation} />
         <SpacedRow>
           {foundPerson?.trust !== "changed" && (
             <Button
@@ -86,8 +98,8 @@ export function PersonCard({ vault, person }: PersonCardProps) {
             tone="quiet"
             size="small"
             icon={<Ban aria-hidden />}
-            pending={changeMutation.isPending}
-            onClick={() => changeMutation.mutate(() => vault.people.setBlocked(person, !blocked))}
+            pending={operation.running}
+            onClick={() => change(() => vault.people.setBlocked(person, !blocked))}
           >
             {t(blocked ? "people.unblock_action" : "people.block_action")}
           </Button>
@@ -97,16 +109,19 @@ export function PersonCard({ vault, person }: PersonCardProps) {
   );
 }
 
-/**
- * One change of the sealed book at a time; the list is read anew afterwards, also after a failure.
- */
-function usePersonMutation() {
+/** Runs one change of the book at a time. Refetches the list, even after a failure. */
+function usePersonChange(vault: Vault) {
   const { user } = usePortal();
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: (change: () => Promise<void>) => change(),
-    onSettled: () => client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) }),
-  });
+  const operation = useVaultOperation({ vault });
+  const change = (run: () => Promise<void>, onDone: () => void = () => undefined) => {
+    operation.start({
+      run: runUnlocked(vault, run),
+      onDone,
+      onSettled: () => void client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) }),
+    });
+  };
+  return { operation, change };
 }
 
 const NameLine = styled.div`

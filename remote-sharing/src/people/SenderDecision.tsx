@@ -1,9 +1,9 @@
 import type { PersonDetails, PersonKeys, Vault } from "@relicario/shared/contract";
-import { Button, Card, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
+import { NumberedWords, RequestedOpener, runUnlocked, useVaultOperation } from "@relicario/shared/forms";
+import { Button, Card, markVerbatim, Notice, renderVerbatim, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "../link/WordList.tsx";
 import { ChangedPerson } from "./ChangedPerson.tsx";
 
 interface SenderDecisionProps {
@@ -12,7 +12,10 @@ interface SenderDecisionProps {
   readonly onDismiss: () => void;
 }
 
-/** The first thing of somebody whose keys are not pinned: accept it, block them, or leave it. */
+/**
+ * Shown for the first share of a sender without pinned keys. The person accepts the sender, blocks
+ * them, or decides later.
+ */
 export function UnknownSender({
   vault,
   details,
@@ -21,30 +24,30 @@ export function UnknownSender({
 }: SenderDecisionProps & { readonly onAccept: () => void }) {
   const { t } = useTranslation("beta-share");
   const name = details.userName;
-  const block = useBlockMutation(vault, details);
-  if (block.isSuccess) return <BlockedNotice name={name} />;
+  const { operation, blocked, setBlocked } = useSetBlocked(vault, details);
+  if (blocked) return <BlockedNotice name={name} />;
   return (
     <Card>
       <Stack $gap={4}>
-        <Notice role="alert" title={t("sender.unknown_title", { name })}>
-          {t("sender.unknown_body", { name })}
+        <Notice role="alert" title={t("sender.unknown_title", { name: markVerbatim(name) })}>
+          {renderVerbatim(t("sender.unknown_body", { name: markVerbatim(name) }))}
         </Notice>
         {details.safetyWords.length === 0 ? (
-          <SmallText>{t("sender.no_keys_body", { name })}</SmallText>
+          <SmallText>{renderVerbatim(t("sender.no_keys_body", { name: markVerbatim(name) }))}</SmallText>
         ) : (
           <>
-            <WordList words={details.safetyWords} label={t("sender.words_label", { name })} />
-            <SmallText>{t("sender.compare_hint", { name })}</SmallText>
+            <NumberedWords words={details.safetyWords} label={t("sender.words_label", { name })} />
+            <SmallText>{renderVerbatim(t("sender.compare_hint", { name: markVerbatim(name) }))}</SmallText>
           </>
         )}
-        <ErrorNotice error={block.error} />
+        <RequestedOpener vault={vault} operation={operation} />
         <SpacedRow>
           <Button onClick={onAccept}>{t("sender.accept_action")}</Button>
           <Button tone="quiet" onClick={onDismiss}>
             {t("sender.later_action")}
           </Button>
           {details.safetyWords.length > 0 && (
-            <Button tone="danger" pending={block.isPending} onClick={() => block.mutate(true)}>
+            <Button tone="danger" pending={operation.running} onClick={() => setBlocked(true)}>
               {t("sender.block_action")}
             </Button>
           )}
@@ -54,7 +57,7 @@ export function UnknownSender({
   );
 }
 
-/** Other keys than those pinned, or another name: nothing opens before the person decides. */
+/** Shown if keys or name of the sender changed. Nothing opens before the person decides. */
 export function ChangedSender({
   vault,
   details,
@@ -63,24 +66,26 @@ export function ChangedSender({
 }: SenderDecisionProps & { readonly onContinue: () => void }) {
   const { t } = useTranslation("beta-share");
   const name = details.userName;
-  const block = useBlockMutation(vault, details);
-  const trust = useMutation({ mutationFn: () => vault.people.pin(details), onSuccess: onContinue });
-  if (block.isSuccess) return <BlockedNotice name={name} />;
+  const { operation, blocked, setBlocked } = useSetBlocked(vault, details);
+  const handleTrust = () => {
+    operation.start({ run: runUnlocked(vault, () => vault.people.pin(details)), onDone: onContinue });
+  };
+  if (blocked) return <BlockedNotice name={name} />;
   return (
     <Card>
       <ChangedPerson
         person={details}
-        title={t("sender.changed_title", { name })}
-        body={t("sender.changed_body", { name })}
+        title={t("sender.changed_title", { name: markVerbatim(name) })}
+        body={t("sender.changed_body", { name: markVerbatim(name) })}
         trustLabel={t("sender.trust_action")}
-        pending={trust.isPending}
-        onTrust={() => trust.mutate()}
+        pending={operation.running}
+        onTrust={handleTrust}
       >
-        <ErrorNotice error={trust.error ?? block.error} />
+        <RequestedOpener vault={vault} operation={operation} />
         <SpacedRow>
           <Button onClick={onDismiss}>{t("sender.later_action")}</Button>
           {details.safetyWords.length > 0 && (
-            <Button tone="quiet" pending={block.isPending} onClick={() => block.mutate(true)}>
+            <Button tone="quiet" pending={operation.running} onClick={() => setBlocked(true)}>
               {t("sender.block_action")}
             </Button>
           )}
@@ -90,29 +95,28 @@ export function ChangedSender({
   );
 }
 
-/** Somebody whom the person blocked before. */
 export function BlockedSender({
   vault,
   details,
   onContinue,
 }: Pick<SenderDecisionProps, "vault" | "details"> & { readonly onContinue: () => void }) {
   const { t } = useTranslation("beta-share");
-  const block = useBlockMutation(vault, details, onContinue);
+  const { operation, setBlocked } = useSetBlocked(vault, details, onContinue);
   return (
     <Stack $gap={3}>
       <Notice
         role="alert"
         tone="warn"
-        title={t("sender.blocked_title", { name: details.userName })}
+        title={t("sender.blocked_title", { name: markVerbatim(details.userName) })}
         actions={
-          <Button tone="quiet" size="small" pending={block.isPending} onClick={() => block.mutate(false)}>
+          <Button tone="quiet" size="small" pending={operation.running} onClick={() => setBlocked(false)}>
             {t("sender.unblock_action")}
           </Button>
         }
       >
         {t("sender.blocked_body")}
       </Notice>
-      <ErrorNotice error={block.error} />
+      <RequestedOpener vault={vault} operation={operation} />
     </Stack>
   );
 }
@@ -120,13 +124,24 @@ export function BlockedSender({
 function BlockedNotice({ name }: { readonly name: string }) {
   const { t } = useTranslation("beta-share");
   return (
-    <Notice role="status" title={t("sender.blocked_title", { name })}>
+    <Notice role="status" title={t("sender.blocked_title", { name: markVerbatim(name) })}>
       {t("sender.blocked_body")}
     </Notice>
   );
 }
 
-/** Blocks or unblocks the account whose words were shown. */
-function useBlockMutation(vault: Vault, person: PersonKeys, onSuccess: () => void = () => undefined) {
-  return useMutation({ mutationFn: (blocked: boolean) => vault.people.setBlocked(person, blocked), onSuccess });
+/** Blocks or unblocks the account with the keys whose safety words were shown. */
+function useSetBlocked(vault: Vault, person: PersonKeys, onDone: () => void = () => undefined) {
+  const operation = useVaultOperation({ vault });
+  const [blocked, setBlockedState] = useState(false);
+  const setBlocked = (next: boolean) => {
+    operation.start({
+      run: runUnlocked(vault, () => vault.people.setBlocked(person, next)),
+      onDone: () => {
+        setBlockedState(next);
+        onDone();
+      },
+    });
+  };
+  return { operation, blocked, setBlocked };
 }

@@ -8,7 +8,6 @@ interface TrustBadgeProps {
   readonly blocked: boolean;
 }
 
-/** In one word how well this account knows somebody's keys. */
 export function TrustBadge({ trust, blocked }: TrustBadgeProps) {
   const { t } = useTranslation("beta-share");
   const status = blocked ? "blocked" : trust;

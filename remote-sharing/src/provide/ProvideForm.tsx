@@ -1,50 +1,62 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type RequestPreview, type Visitor } from "@relicario/shared/contract";
-import { OperationProgress, FileField, KindChoice, SecretTextArea, SeedField, TextArea } from "@relicario/shared/forms";
+import {
+  FileField,
+  KindChoice,
+  OperationProgress,
+  RecordEditor,
+  SecretTextArea,
+  SeedField,
+  TextArea,
+  useVaultOperation,
+} from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   Card,
   ErrorNotice,
   LeaveGuard,
+  markVerbatim,
   Notice,
+  renderVerbatim,
   s,
   SmallText,
   space,
   SpacedRow,
   Stack,
+  Verbatim,
 } from "@relicario/shared/ui";
 import { useMemo } from "react";
 import { Controller, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useOperation } from "../vault/useOperation.ts";
 import { isProvideProblem, createProvideSchema, toProvidedSecret, type ProvideDraft } from "./provide-draft.ts";
 
-/** What answering gave. */
 export type AnswerResult = Awaited<ReturnType<Visitor["answer"]>>;
 
 interface ProvideFormProps {
   readonly visitor: Visitor;
   readonly requestId: string;
-  readonly offer: RequestPreview;
+  readonly preview: RequestPreview;
   readonly onSent: (result: AnswerResult) => void;
 }
 
-/** Who asks, for what; a text, a seed phrase or a file, sealed here to whoever made the link. */
-export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormProps) {
+/**
+ * Shows the requester and the request. Seals a text, seed phrase, record or file to the account
+ * that created the link.
+ */
+export function ProvideForm({ visitor, requestId, preview, onSent }: ProvideFormProps) {
   const { t } = useTranslation(["beta-recover-share", "errors"]);
   const { language } = usePortal();
-  const { title, note, requesterName, expiresAt, maxSize, unfinishedAnswer } = offer;
+  const { title, note, requesterName, expiresAt, maxSize, unfinishedAnswer } = preview;
   const schema = useMemo(() => createProvideSchema(maxSize), [maxSize]);
   const { control, register, handleSubmit, formState } = useForm<ProvideDraft>({
     resolver: zodResolver(schema),
-    defaultValues: { kind: unfinishedAnswer === null ? "text" : "file", text: "", file: null, note: "" },
+    defaultValues: { kind: unfinishedAnswer === null ? "text" : "file", text: "", record: [], file: null, note: "" },
   });
   const kind = useWatch({ control, name: "kind" });
-  const { state, run, cancel } = useOperation();
-  const busy = state.status === "running";
+  const { running: busy, progress, error, start, cancel } = useVaultOperation();
   const { errors } = formState;
   const formats = getFormats(language);
   const translateProblem = (message: string | undefined) => {
@@ -55,12 +67,12 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
   };
 
   const send = (draft: ProvideDraft, restart = false) => {
-    run(async (options) => {
-      const result = await visitor.answer(requestId, toProvidedSecret(draft), { ...options, restart });
-      if (!options.signal.aborted) onSent(result);
+    start({
+      run: (options) => visitor.answer(requestId, toProvidedSecret(draft), { ...options, restart }),
+      onDone: onSent,
     });
   };
-  const isOtherFile = state.status === "failed" && state.error.code === "file_changed";
+  const isOtherFile = error?.code === "file_changed";
   return (
     <form
       onSubmit={(event) =>
@@ -80,24 +92,32 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
       <Stack $gap={5}>
         <Card as="section" aria-labelledby="asked-for">
           <Stack $gap={3}>
-            <SmallText>{t("provide.asks_label", { name: requesterName })}</SmallText>
-            <RequestTitle id="asked-for" dir="auto">
-              {title}
+            <SmallText>{renderVerbatim(t("provide.asks_label", { name: markVerbatim(requesterName) }))}</SmallText>
+            <RequestTitle id="asked-for">
+              <Verbatim>{title}</Verbatim>
             </RequestTitle>
-            {note !== "" && <Note dir="auto">{note}</Note>}
+            {note !== "" && (
+              <Note dir="auto" translate="no">
+                {note}
+              </Note>
+            )}
             <SmallText>
               {t("provide.facts_body", { when: formats.dateTime(expiresAt), size: formats.size(maxSize) })}
             </SmallText>
-            <Notice tone="warn">{t("provide.vouch_body", { name: requesterName })}</Notice>
+            <Notice tone="warn">
+              {renderVerbatim(t("provide.vouch_body", { name: markVerbatim(requesterName) }))}
+            </Notice>
           </Stack>
         </Card>
         {unfinishedAnswer !== null && (
           <Notice title={t("provide.begun_title")}>
-            {t("provide.begun_body", {
-              name: unfinishedAnswer.name,
-              sent: formats.size(unfinishedAnswer.sent),
-              size: formats.size(unfinishedAnswer.size),
-            })}
+            {renderVerbatim(
+              t("provide.begun_body", {
+                name: markVerbatim(unfinishedAnswer.name),
+                sent: formats.size(unfinishedAnswer.sentBytes),
+                size: formats.size(unfinishedAnswer.size),
+              }),
+            )}
           </Notice>
         )}
         <Card as="div">
@@ -139,6 +159,20 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
                 )}
               />
             )}
+            {kind === "record" && (
+              <Controller
+                control={control}
+                name="record"
+                render={({ field, fieldState }) => (
+                  <RecordEditor
+                    value={field.value}
+                    disabled={busy}
+                    error={translateProblem(fieldState.error?.message)}
+                    onChange={field.onChange}
+                  />
+                )}
+              />
+            )}
             {kind === "file" && (
               <Controller
                 control={control}
@@ -164,13 +198,13 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
               disabled={busy}
               {...register("note")}
             />
-            {state.status === "running" && <OperationProgress progress={state.progress} initialPhase="sealing" />}
+            {busy && <OperationProgress progress={progress} initialPhase="sealing" />}
             {isOtherFile && (
               <Notice tone="warn" role="alert" title={t("provide.another_title")}>
                 {t("provide.another_body")}
               </Notice>
             )}
-            <ErrorNotice error={state.status === "failed" && !isOtherFile ? state.error : null} />
+            <ErrorNotice error={isOtherFile ? null : error} />
             <SpacedRow>
               <Button type="submit" size="large" pending={busy}>
                 {t(unfinishedAnswer === null ? "provide.send_action" : "provide.go_on_action")}

@@ -19,7 +19,7 @@ import { useParams } from "react-router-dom";
 import { ProvideForm, type AnswerResult } from "./ProvideForm.tsx";
 import { Receipt } from "./Receipt.tsx";
 
-/** Route `/request/:requestId`: answers somebody who asked for a secret. It needs no account. */
+/** Route `/request/:requestId`: answers a request, without an account. */
 export default function ProvidePage() {
   const { t } = useTranslation("beta-recover-share");
   const { requestId = "" } = useParams();
@@ -28,21 +28,19 @@ export default function ProvidePage() {
     <Page title={t("provide.title")}>
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {access.status === "loading" && <RequestSkeleton />}
-      {access.status === "ready" && (
-        <OfferedRequestView key={requestId} visitor={access.visitor} requestId={requestId} />
-      )}
+      {access.status === "ready" && <RequestView key={requestId} visitor={access.visitor} requestId={requestId} />}
     </Page>
   );
 }
 
-interface OfferedRequestViewProps {
+interface RequestViewProps {
   readonly visitor: Visitor;
   readonly requestId: string;
 }
 
-function OfferedRequestView({ visitor, requestId }: OfferedRequestViewProps) {
+function RequestView({ visitor, requestId }: RequestViewProps) {
   const [answerResult, setAnswerResult] = useState<AnswerResult | null>(null);
-  const offerQuery = useQuery({
+  const previewQuery = useQuery({
     queryKey: ["provide", requestId],
     queryFn: ({ signal }) => visitor.previewRequest(requestId, { signal }),
     retry: false,
@@ -50,15 +48,18 @@ function OfferedRequestView({ visitor, requestId }: OfferedRequestViewProps) {
     staleTime: Infinity,
   });
   if (answerResult !== null) return <Receipt {...answerResult} />;
-  if (offerQuery.isPending) return <RequestSkeleton />;
-  if (offerQuery.isError)
-    return <RequestFailure error={toPortalError(offerQuery.error)} onRetry={() => void offerQuery.refetch()} />;
-  if (offerQuery.data.receiptWords !== undefined) return <Receipt receiptWords={offerQuery.data.receiptWords} />;
-  if (!acceptsAnswer(offerQuery.data)) return <RequestClosed />;
-  return <ProvideForm visitor={visitor} requestId={requestId} offer={offerQuery.data} onSent={setAnswerResult} />;
+  if (previewQuery.isPending) return <RequestSkeleton />;
+  if (previewQuery.isError)
+    return <RequestFailure error={toPortalError(previewQuery.error)} onRetry={() => void previewQuery.refetch()} />;
+  if (previewQuery.data.receiptWords !== undefined) return <Receipt receiptWords={previewQuery.data.receiptWords} />;
+  if (!acceptsAnswer(previewQuery.data)) return <RequestClosed />;
+  return <ProvideForm visitor={visitor} requestId={requestId} preview={previewQuery.data} onSent={setAnswerResult} />;
 }
 
-/** Whether it takes an answer: one that was begun before its end may finish. */
+/**
+ * Whether the request takes an answer. An answer that was started before the request expired may be
+ * finished.
+ */
 function acceptsAnswer({ state, unfinishedAnswer }: RequestPreview): boolean {
   return state === "awaiting" || (state === "expired" && unfinishedAnswer !== null);
 }
@@ -85,7 +86,7 @@ function RequestFailure({ error, onRetry }: { readonly error: PortalError; reado
   }
 }
 
-/** One page for all that cannot be answered: the possible reasons together. */
+/** Shown for every reason why a request takes no answer. */
 function RequestClosed() {
   const { t } = useTranslation("beta-recover-share");
   return (

@@ -1,21 +1,20 @@
+import { NumberedWords } from "@relicario/shared/forms";
 import { Card, Notice, SectionTitle, SmallText, Stack } from "@relicario/shared/ui";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { WordList } from "../link/WordList.tsx";
-
 interface ReceiptProps {
   readonly receiptWords: readonly string[];
-  /** Of an answer that had left before, and not of what was given last. */
+  /** Whether the receipt is of an earlier answer instead of the content that was given last. */
   readonly fromEarlierAnswer?: boolean;
 }
 
-/** It was sent and taken: eight words that whoever asked sees, too. */
+/** Confirms that the answer was accepted. The requester sees the same eight words. */
 export function Receipt({ receiptWords, fromEarlierAnswer = false }: ReceiptProps) {
   const { t } = useTranslation("beta-recover-share");
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    titleRef.current?.focus(); // it took the place of the form
+    titleRef.current?.focus(); // the receipt replaced the form
   }, []);
   return (
     <Card aria-labelledby="receipt">
@@ -25,7 +24,7 @@ export function Receipt({ receiptWords, fromEarlierAnswer = false }: ReceiptProp
         </SectionTitle>
         {fromEarlierAnswer && <Notice tone="warn">{t("receipt.earlier_body")}</Notice>}
         <Notice tone="success">{t("receipt.body")}</Notice>
-        <WordList words={receiptWords} label={t("receipt.words_label")} />
+        <NumberedWords words={receiptWords} label={t("receipt.words_label")} />
         <SmallText>{t("receipt.words_hint")}</SmallText>
         <p>{t("receipt.close_body")}</p>
       </Stack>

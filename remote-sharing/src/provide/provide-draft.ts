@@ -1,11 +1,14 @@
-import { maxFileNameLength, maxRequestNoteLength } from "@relicario/shared/api";
+import { contentKinds, maxFileNameLength, maxRequestNoteLength } from "@relicario/shared/api";
 import type { ProvidedSecret } from "@relicario/shared/contract";
+import { findRecordProblem, getDraftText, toContentInput, type RecordDraftField } from "@relicario/shared/forms";
 import { z } from "zod";
 
-/** Validation errors; each has a text `provide.<name>_error`. */
+/** Validation errors. Each has a text `provide.<name>_error`. */
 const provideProblems = [
   "text_missing",
   "text_broken",
+  "record_empty",
+  "record_broken",
   "too_large",
   "file_missing",
   "file_empty",
@@ -14,20 +17,28 @@ const provideProblems = [
 ] as const;
 export type ProvideProblem = (typeof provideProblems)[number];
 
-/** Values of the form. `text` is kept exactly as typed. */
+/** Schema of the form's values. `text` stays exactly as typed. */
 export const createProvideSchema = (maxSize: number) =>
   z
     .object({
-      kind: z.enum(["text", "seed", "file"]),
+      kind: z.enum(contentKinds),
       text: z.string(),
+      record: z.custom<RecordDraftField[]>(),
       file: z.custom<File>().nullable(),
       note: z.string().max(maxRequestNoteLength, { error: "note_long" satisfies ProvideProblem }),
     })
     .superRefine((draft, context) => {
       const contentIssue =
-        draft.kind === "file" ? findFileProblem(draft.file, maxSize) : findTextProblem(draft.text, maxSize);
+        draft.kind === "file"
+          ? findFileProblem(draft.file, maxSize)
+          : ((draft.kind === "record" ? findRecordProblem(draft.record) : null) ??
+            findTextProblem(getDraftText(draft), maxSize));
       if (contentIssue !== null)
-        context.addIssue({ code: "custom", path: [draft.kind === "file" ? "file" : "text"], message: contentIssue });
+        context.addIssue({
+          code: "custom",
+          path: [draft.kind === "seed" ? "text" : draft.kind],
+          message: contentIssue,
+        });
       if (!draft.note.isWellFormed())
         context.addIssue({ code: "custom", path: ["note"], message: "text_broken" satisfies ProvideProblem });
     });
@@ -47,16 +58,8 @@ function findFileProblem(file: File | null, maxSize: number): ProvideProblem | n
   return file.name.length > maxFileNameLength ? "file_name_long" : null;
 }
 
-/** A text or seed phrase goes as the file `secret.txt`. */
-export function toProvidedSecret({ kind, text, file, note }: ProvideDraft): ProvidedSecret {
-  const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
-  return {
-    contentKind: kind,
-    name: content.name,
-    mime: content.type === "" ? "application/octet-stream" : content.type,
-    content,
-    note,
-  };
+export function toProvidedSecret(draft: ProvideDraft): ProvidedSecret {
+  return { ...toContentInput(draft), note: draft.note };
 }
 
 export function isProvideProblem(message: string | undefined): message is ProvideProblem {

@@ -1,5 +1,5 @@
 import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
-import { OperationProgress, RevealedContent } from "@relicario/shared/forms";
+import { NumberedWords, OperationProgress, RevealedContent, useVaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
@@ -7,8 +7,6 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { protectReceived } from "../vault/protect-received.ts";
-import { useOperation } from "../vault/useOperation.ts";
-import { WordList } from "../link/WordList.tsx";
 
 interface AnswerPanelProps {
   readonly vault: Vault;
@@ -22,8 +20,8 @@ interface AnswerPanelProps {
 }
 
 /**
- * What somebody sent: nothing in it is believed but that they had the link. It is shown as text or
- * saved, and kept on request.
+ * The answer to a request, which can be read or saved, and protected as a secret. Nothing in the
+ * answer is trusted, except that its sender had the link.
  */
 export function AnswerPanel({
   vault,
@@ -35,16 +33,17 @@ export function AnswerPanel({
   onDrop,
   onClose,
 }: AnswerPanelProps) {
-  const { t } = useTranslation("beta-share");
+  const { t } = useTranslation(["beta-share", "common"]);
   const { language } = usePortal();
-  const { state, run, cancel } = useOperation();
+  const { running, progress, error, start, cancel } = useVaultOperation();
   const [isProtected, setIsProtected] = useState(false);
-  const running = state.status === "running";
 
   const handleProtect = () => {
-    run(async (options) => {
-      await protectReceived(vault, { opened: answer, title }, options);
-      if (!options.signal.aborted) setIsProtected(true);
+    start({
+      run: (options) => protectReceived(vault, { openedContent: answer, title }, options),
+      onDone: () => {
+        setIsProtected(true);
+      },
     });
   };
   return (
@@ -53,14 +52,16 @@ export function AnswerPanel({
       {answer.note !== "" && (
         <div>
           <SmallText>{t("answer.note_label")}</SmallText>
-          <Note dir="auto">{answer.note}</Note>
+          <Note dir="auto" translate="no">
+            {answer.note}
+          </Note>
         </div>
       )}
       <RevealedContent title={title} openedContent={answer} />
-      <WordList words={answer.receiptWords} label={t("answer.words_label")} />
+      <NumberedWords words={answer.receiptWords} label={t("answer.words_label")} />
       <SmallText>{t("answer.words_hint")}</SmallText>
-      {running && <OperationProgress progress={state.progress} initialPhase="sealing" />}
-      {state.status === "failed" && <ErrorNotice error={state.error} />}
+      {running && <OperationProgress progress={progress} initialPhase="sealing" />}
+      <ErrorNotice error={error} />
       {isProtected && (
         <Notice tone="success" role="status">
           {t("answer.kept_status")}
@@ -75,7 +76,7 @@ export function AnswerPanel({
         )}
         {running && (
           <Button tone="quiet" onClick={cancel}>
-            {t("opener.cancel_action")}
+            {t("common:opener.cancel_action")}
           </Button>
         )}
         {!running && !collected && (

@@ -4,7 +4,9 @@ import { useTranslation } from "react-i18next";
 import { WithVault } from "../vault/WithVault.tsx";
 import { RequestForm } from "./RequestForm.tsx";
 
-/** Route `/ask-for-secret`: asks somebody without an account for a secret, by a link. */
+/**
+ * Route `/ask-for-secret`: creates a link that requests a secret. The sender needs no account.
+ */
 export default function CreateRequestPage() {
   const { t } = useTranslation("beta-share");
   return (

@@ -1,7 +1,7 @@
 import { usePortal, type RequestRow, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
+import { RequestedOpener, runUnlocked, useVaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useMutation } from "@tanstack/react-query";
+import { Button, Card, Notice, SpacedRow, Stack, Verbatim } from "@relicario/shared/ui";
 import { CircleCheck, CircleX, Hourglass, Inbox, type LucideIcon } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,8 +9,7 @@ import { useTranslation } from "react-i18next";
 import { useRefetch } from "../data/sharing.ts";
 import { CardFacts, CardHeader, CardName } from "../link/card-header.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
-import { OpenerPanel } from "../vault/OpenerPanel.tsx";
-import { useOpenerOperation } from "../vault/useOpenerOperation.ts";
+import { wipeOpened } from "../vault/wipe-opened.ts";
 import { AnswerPanel } from "./AnswerPanel.tsx";
 
 interface RequestCardProps {
@@ -26,22 +25,23 @@ const stateIcons = {
   revoked: CircleX,
 } as const satisfies Record<RequestRow["state"], LucideIcon>;
 
-/** One request: its state, its link while it waits, its answer once it came. */
 export function RequestCard({ vault, request }: RequestCardProps) {
   const { t } = useTranslation("beta-share");
   const { language, confirm } = usePortal();
   const refetch = useRefetch();
   const [link, setLink] = useState<string | null>(null);
   const { answer, setAnswer } = useOpenedAnswer();
-  const showLinkOperation = useOpenerOperation();
-  const openOperation = useOpenerOperation();
+  const showLinkOperation = useVaultOperation({ vault });
+  const openOperation = useVaultOperation({ vault });
   const { requestId, state, discrepancy } = request;
-  const drop = useMutation({ mutationFn: () => vault.requests.drop(requestId), onSettled: refetch });
-  const collect = useMutation({ mutationFn: () => vault.requests.collect(requestId), onSettled: refetch });
+  const changeOperation = useVaultOperation({ vault });
+  const change = (run: () => Promise<void>) => {
+    changeOperation.start({ run: runUnlocked(vault, run), onSettled: () => void refetch() });
+  };
   const formats = getFormats(language);
   const Icon = stateIcons[state];
   const isAwaiting = state === "awaiting";
-  const isManageable = discrepancy !== "unknown"; // of another one nothing is known but that it can be ended
+  const isManageable = discrepancy !== "unknown"; // a request that only the service lists can only be ended
   const hasAnswer = (state === "provided" || state === "collected") && request.size !== null;
   const canEnd = state !== "revoked" || discrepancy === "not_revoked_here";
   const endAction = isAwaiting ? "revoke" : hasAnswer ? "drop" : "delete";
@@ -58,16 +58,21 @@ export function RequestCard({ vault, request }: RequestCardProps) {
     if (!confirmed) return;
     setLink(null);
     setAnswer(null);
-    drop.mutate();
+    change(() => vault.requests.drop(requestId));
   };
   const handleShowLink = () => {
-    showLinkOperation.start(async (opener, options) => {
-      setLink(await vault.requests.getLink(requestId, opener, options));
+    showLinkOperation.start({
+      run: (options, opener) => vault.requests.getLink(requestId, opener, options),
+      onDone: setLink,
     });
   };
   const handleOpen = () => {
-    openOperation.start(async (opener, options) => {
-      setAnswer(await vault.requests.open(requestId, opener, options));
+    openOperation.start({
+      run: (options, opener) => vault.requests.open(requestId, opener, options),
+      onDone: (openedAnswer) => {
+        setAnswer(openedAnswer);
+      },
+      onLateResult: wipeOpened,
     });
   };
   return (
@@ -76,13 +81,19 @@ export function RequestCard({ vault, request }: RequestCardProps) {
         <CardHeader>
           <Icon aria-hidden />
           <div>
-            <CardName>{title}</CardName>
+            <CardName>
+              <Verbatim>{title}</Verbatim>
+            </CardName>
             <CardFacts>
               <li>
-                <strong>{t(`asked.state_${state}_label`)}</strong>
+                <strong>
+                  {state === "provided" && request.providedAt !== null
+                    ? t("asked.provided_body", { when: formats.dateTime(request.providedAt) })
+                    : t(`asked.state_${state}_label`)}
+                </strong>
               </li>
               {isAwaiting && <li>{t("given.until_body", { when: formats.dateTime(request.expiresAt) })}</li>}
-              {request.providedAt !== null && (
+              {state !== "provided" && request.providedAt !== null && (
                 <li>{t("asked.provided_body", { when: formats.dateTime(request.providedAt) })}</li>
               )}
               {request.size !== null && <li>{formats.size(request.size)}</li>}
@@ -98,37 +109,32 @@ export function RequestCard({ vault, request }: RequestCardProps) {
         {canEnd && answer === null && (
           <SpacedRow>
             {isManageable && hasAnswer && (
-              <Button size="small" pending={openOperation.state.status === "running"} onClick={handleOpen}>
+              <Button size="small" pending={openOperation.running} onClick={handleOpen}>
                 {t("asked.open_action")}
               </Button>
             )}
             {isManageable && isAwaiting && (
-              <Button
-                tone="quiet"
-                size="small"
-                pending={showLinkOperation.state.status === "running"}
-                onClick={handleShowLink}
-              >
+              <Button tone="quiet" size="small" pending={showLinkOperation.running} onClick={handleShowLink}>
                 {t("given.show_action")}
               </Button>
             )}
-            <Button tone="danger" size="small" pending={drop.isPending} onClick={() => void handleDrop()}>
+            <Button tone="danger" size="small" pending={changeOperation.running} onClick={() => void handleDrop()}>
               {t(isAwaiting ? "asked.revoke_action" : "asked.drop_action")}
             </Button>
           </SpacedRow>
         )}
-        <ErrorNotice error={drop.error ?? collect.error} />
-        <OpenerPanel
+        <RequestedOpener vault={vault} operation={changeOperation} />
+        <RequestedOpener
           vault={vault}
           operation={showLinkOperation}
           reason={t("given.show_reason_body")}
-          action={t("given.show_action")}
+          label={t("given.show_action")}
         />
-        <OpenerPanel
+        <RequestedOpener
           vault={vault}
           operation={openOperation}
           reason={t("asked.open_reason_body")}
-          action={t("asked.open_action")}
+          label={t("asked.open_action")}
         />
         {isAwaiting && link !== null && <LinkPanel link={link} />}
         {answer !== null && (
@@ -137,9 +143,9 @@ export function RequestCard({ vault, request }: RequestCardProps) {
             answer={answer}
             title={title}
             collected={state === "collected"}
-            collecting={collect.isPending}
+            collecting={changeOperation.running}
             onCollect={() => {
-              collect.mutate();
+              change(() => vault.requests.collect(requestId));
             }}
             onDrop={() => void handleDrop()}
             onClose={() => {
@@ -152,10 +158,7 @@ export function RequestCard({ vault, request }: RequestCardProps) {
   );
 }
 
-/**
- * The opened answer. It is put away, its bytes overwritten, when another takes its place, on lock,
- * and when the page goes.
- */
+/** Keeps the opened answer. Overwrites its bytes when it is replaced, at a lock, and on unmount. */
 function useOpenedAnswer() {
   const { onLock } = usePortal();
   const [answer, setAnswer] = useState<OpenedAnswer | null>(null);
@@ -166,8 +169,7 @@ function useOpenedAnswer() {
     });
     return () => {
       unsubscribe();
-      answer.content?.fill(0);
-      answer.dispose();
+      wipeOpened(answer);
     };
   }, [answer, onLock]);
   return { answer, setAnswer };

@@ -1,7 +1,18 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { Checkbox, TextArea, TextField } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, Notice, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { Checkbox, RequestedOpener, TextArea, TextField, useVaultOperation } from "@relicario/shared/forms";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  markVerbatim,
+  Notice,
+  renderVerbatim,
+  SectionTitle,
+  SmallText,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -9,8 +20,6 @@ import { useTranslation } from "react-i18next";
 import { useRefetch } from "../data/sharing.ts";
 import { ChoiceRow } from "../link/ChoiceRow.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
-import { OpenerPanel } from "../vault/OpenerPanel.tsx";
-import { useOpenerOperation } from "../vault/useOpenerOperation.ts";
 import {
   RequestDraft,
   requestLifetimeNames,
@@ -19,7 +28,10 @@ import {
   toSecretRequest,
 } from "./request-draft.ts";
 
-/** What is needed and why, as whom, until when, how large; then the link to hand on. */
+/**
+ * Form for a request: title, note, requester's name, expiry and maximum size. Then shows the
+ * request's link.
+ */
 export function RequestForm({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation(["beta-share", "errors"]);
   const { user } = usePortal();
@@ -30,17 +42,19 @@ export function RequestForm({ vault }: { readonly vault: Vault }) {
     defaultValues: { title: "", note: "", requesterName: user.userName, lifetime: "week", size: "photo", notify: true },
   });
   const [lifetime, size, notify] = useWatch({ control, name: ["lifetime", "size", "notify"] });
-  const operation = useOpenerOperation();
-  const busy = operation.state.status === "running" || operation.state.status === "asking";
+  const operation = useVaultOperation({ vault });
+  const busy = operation.running || operation.asksOpener;
   const { errors } = formState;
   const translateProblem = (message: string | undefined) =>
     message === undefined ? null : isRequestProblem(message) ? t(`ask.${message}_error`) : t("errors:unknown");
 
   const createRequest = (draft: RequestDraft) => {
-    operation.start(async (opener, options) => {
-      const { link } = await vault.requests.create(toSecretRequest(draft, Date.now()), opener, options);
-      setCreatedRequest({ title: draft.title, link });
-      void refetch();
+    operation.start({
+      run: (options, opener) => vault.requests.create(toSecretRequest(draft, Date.now()), opener, options),
+      onDone: ({ link }) => {
+        setCreatedRequest({ title: draft.title, link });
+      },
+      onSettled: () => void refetch(),
     });
   };
   if (createdRequest !== null) return <CreatedRequestCard title={createdRequest.title} link={createdRequest.link} />;
@@ -99,20 +113,19 @@ export function RequestForm({ vault }: { readonly vault: Vault }) {
               setValue("notify", event.target.checked);
             }}
           />
-          <OpenerPanel
+          <RequestedOpener
             vault={vault}
             operation={operation}
             reason={t("ask.opener_reason_body")}
-            action={t("ask.create_action")}
+            label={t("ask.create_action")}
           />
-          {operation.state.status !== "asking" &&
-            !(operation.state.status === "running" && operation.state.isOpenerRequested) && (
-              <SpacedRow>
-                <Button type="submit" size="large" pending={busy}>
-                  {t("ask.create_action")}
-                </Button>
-              </SpacedRow>
-            )}
+          {!operation.asksOpener && (
+            <SpacedRow>
+              <Button type="submit" size="large" pending={busy}>
+                {t("ask.create_action")}
+              </Button>
+            </SpacedRow>
+          )}
         </Stack>
       </Card>
     </form>
@@ -128,13 +141,13 @@ function CreatedRequestCard({ title, link }: CreatedRequestCardProps) {
   const { t } = useTranslation("beta-share");
   const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    headingRef.current?.focus(); // it took the place of the form
+    headingRef.current?.focus(); // the card replaced the form
   }, []);
   return (
     <Card aria-labelledby="request-made">
       <Stack $gap={5}>
         <SectionTitle id="request-made" ref={headingRef} tabIndex={-1}>
-          {t("asked.made_title", { title })}
+          {renderVerbatim(t("asked.made_title", { title: markVerbatim(title) }))}
         </SectionTitle>
         <p>{t("asked.made_body")}</p>
         <LinkPanel link={link} />

@@ -5,6 +5,7 @@ import {
   EmptyState,
   ErrorNotice,
   Loading,
+  markVerbatim,
   Page,
   Skeleton,
   SmallText,
@@ -22,7 +23,7 @@ import { requestsQuery } from "../data/sharing.ts";
 import { WithVault } from "../vault/WithVault.tsx";
 import { RequestCard } from "./RequestCard.tsx";
 
-/** Route `/asked-for`: what this account asked others for, and what came. */
+/** Route `/asked-for`: this account's requests and their answers. */
 export default function RequestsPage() {
   const { t } = useTranslation("beta-share");
   return (
@@ -87,10 +88,7 @@ function RequestList({ vault }: { readonly vault: Vault }) {
   );
 }
 
-/**
- * Says once that something came, when a later reading of the list shows an answer that an earlier
- * one did not.
- */
+/** Shows a notice once when a refetched list has an answer that the previous list did not have. */
 function useNotifyNewAnswers(requests: readonly RequestRow[] | undefined): void {
   const { t } = useTranslation("beta-share");
   const { notify } = usePortal();
@@ -99,7 +97,7 @@ function useNotifyNewAnswers(requests: readonly RequestRow[] | undefined): void 
     if (requests === undefined) return;
     for (const { requestId, state, title } of requests) {
       if (state === "provided" && awaitedIds.current.has(requestId))
-        notify({ tone: "success", text: t("asked.came_status", { title }) });
+        notify({ tone: "success", text: t("asked.came_status", { title: markVerbatim(title) }) });
     }
     awaitedIds.current = new Set(
       requests.filter(({ state }) => state === "awaiting").map(({ requestId }) => requestId),

@@ -15,7 +15,7 @@ export const requestLifetimeNames = [
   "month",
 ] as const satisfies readonly (keyof typeof requestLifetimes)[];
 
-/** How large the answer may be, in bytes of plain content. */
+/** Maximum size of the answer, in bytes of plaintext. */
 export const requestSizes = { text: 1_000_000, photo: 100_000_000, film: 1_000_000_000, any: maxFileBytes } as const;
 export const requestSizeNames = [
   "text",
@@ -24,7 +24,7 @@ export const requestSizeNames = [
   "any",
 ] as const satisfies readonly (keyof typeof requestSizes)[];
 
-/** Validation errors; each has a text `ask.<name>_error`. */
+/** Validation errors. Each has a text `ask.<name>_error`. */
 const requestProblems = [
   "title_missing",
   "title_long",
@@ -38,7 +38,6 @@ export type RequestProblem = (typeof requestProblems)[number];
 const withProblem = (name: RequestProblem): { error: RequestProblem } => ({ error: name });
 const isWellFormed = (text: string): boolean => text.isWellFormed();
 
-/** Values of the form. */
 export const RequestDraft = z.object({
   title: z
     .string()
@@ -63,7 +62,6 @@ export const RequestDraft = z.object({
 });
 export type RequestDraft = z.infer<typeof RequestDraft>;
 
-/** What the vault seals. */
 export function toSecretRequest({ lifetime, size, ...rest }: RequestDraft, now: number): SecretRequest {
   return { ...rest, expiresAt: new Date(now + requestLifetimes[lifetime]).toISOString(), maxSize: requestSizes[size] };
 }

@@ -17,13 +17,12 @@ import { useTranslation } from "react-i18next";
 import { refreshQuery } from "../data/sharing.ts";
 
 interface WithVaultProps {
-  /** Where to come back to after unlocking. */
+  /** Path to which the page returns after unlocking. */
   readonly returnTo: string;
-  /** Drawn while the vault is unlocked; a lock takes it away, and what it held with it. */
+  /** Rendered while the vault is unlocked. A lock unmounts it, and so drops its state. */
   readonly children: (vault: Vault) => ReactNode;
 }
 
-/** What a page shows that needs the unlocked vault. */
 export function WithVault({ returnTo, children }: WithVaultProps) {
   const { t } = useTranslation("beta-share");
   const access = useVault();

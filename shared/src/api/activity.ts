@@ -3,7 +3,7 @@ import { z } from "zod";
 import { maxActivityPageSize } from "./limits.ts";
 import { Id, Timestamp } from "./wire.ts";
 
-/** What is noted of an account, by what it is about. */
+/** Recorded activity kinds, by topic. */
 export const activityKindsByTopic = {
   sessions: ["signed_in", "session_ended", "device_linked"],
   secrets: ["secret_added", "secret_changed", "label_changed", "secret_trashed", "secret_restored", "secret_purged"],
@@ -27,14 +27,14 @@ export const ActivityEntry = z.strictObject({
   id: Id,
   at: Timestamp,
   kind: ActivityKind,
-  /** How many it was of, such as secrets of one call. */
+  /** Number of objects that the call affected, such as secrets. */
   count: z.int().min(1),
-  /** The last eight digits of the secret's id; null where it is about none, or several. */
+  /** Last eight digits of the secret's id; null for no secret or several secrets. */
   secret: z
     .string()
     .regex(/^[0-9a-f]{8}$/)
     .nullable(),
-  /** Of a sign-in, as in OwnSession. */
+  /** Device of a sign-in, as in {@link OwnSession}; null for other kinds. */
   device: z.string().nullable(),
   address: z.string().nullable(),
 });
@@ -43,11 +43,11 @@ export type ActivityEntry = z.infer<typeof ActivityEntry>;
 /** Query of `GET /user/activity`. */
 export const ActivityQuery = z.strictObject({
   topic: z.enum(activityTopics).optional(),
-  /** `next_cursor` of the page before. */
-  before: Id.optional(),
+  /** `next_cursor` of the previous page. */
+  cursor: Id.optional(),
   limit: z.coerce.number().int().min(1).max(maxActivityPageSize).default(50),
 });
 
-/** Answer of `GET /user/activity`: newest first; kept for `activityRetentionDays`. */
+/** Response of `GET /user/activity`: newest first; kept for `activityRetentionDays`. */
 export const ActivityResponse = z.strictObject({ entries: z.array(ActivityEntry), next_cursor: Id.nullable() });
 export type ActivityResponse = z.infer<typeof ActivityResponse>;

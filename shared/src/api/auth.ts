@@ -1,15 +1,19 @@
 import { z } from "zod";
 
-import { Id } from "./wire.ts";
+import { maxProviderKeys } from "./limits.ts";
+import { Id, plainText } from "./wire.ts";
 
 /**
- * Body and answer of `POST /auth/token?app_vendor_id=`: the identity provider's access token for
- * the product's session token.
+ * Body and response of `POST /auth/token?app_vendor_id=`. The body has the identity provider's
+ * access token, the response the product's session token.
  */
-export const TokenExchangeBody = z.strictObject({ token: z.string().min(1).max(16_384) });
+export const TokenExchangeBody = z.strictObject({ token: plainText(16_384).min(1) });
 export type TokenExchangeBody = z.infer<typeof TokenExchangeBody>;
 
-/** `GET /auth/token-certs`: the current and the next key, so that rotation breaks nobody. */
+/**
+ * Response of `GET /auth/token-certs`: the current and the next key. A token signed after a key
+ * rotation verifies with the next key.
+ */
 export const TokenJwks = z.strictObject({
   keys: z
     .array(
@@ -21,21 +25,24 @@ export const TokenJwks = z.strictObject({
         x: z.string(),
       }),
     )
-    .min(1),
+    .min(1)
+    .max(maxProviderKeys),
 });
 export type TokenJwks = z.infer<typeof TokenJwks>;
 
-/** `GET /auth/certs`: the keys of the identity provider that this service trusts. */
-export const ProviderJwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+/** Response of `GET /auth/certs`: the identity provider's keys that this service trusts. */
+export const ProviderJwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(maxProviderKeys) });
 export type ProviderJwks = z.infer<typeof ProviderJwks>;
 
-/** Claims of a session token. `exp`, `iat`, `auth_time` in seconds since 1970. */
+/**
+ * Claims of a session token. Times in seconds since 1970; `auth_time` by the provider's clock.
+ */
 export const SessionClaims = z.looseObject({
-  /** The account's immutable id: `user_id` of every sealed document. */
+  /** Immutable id of the account: `user_id` of every sealed document. */
   sub: Id,
   /**
-   * The service, by its address (`api.base_url` of the deployment), and the portal that the token
-   * is for, by its client id.
+   * Address of the service (`api.base_url` of the deployment). `aud` is the client id of the
+   * portal.
    */
   iss: z.string(),
   aud: z.string(),

@@ -3,21 +3,21 @@ import { z } from "zod";
 import { maxInvoices } from "./limits.ts";
 import { Timestamp } from "./wire.ts";
 
-/** `open`: to be paid; `void`: taken back; `uncollectible`: given up. */
+/** `open`: to be paid; `void`: cancelled; `uncollectible`: written off. */
 export const InvoiceState = z.enum(["draft", "open", "paid", "void", "uncollectible"]);
 export type InvoiceState = z.infer<typeof InvoiceState>;
 
 export const Invoice = z.strictObject({
   id: z.string().min(1).max(100),
-  /** As it stands on the invoice. */
+  /** Invoice number as printed on the invoice. */
   number: z.string().min(1).max(100),
   issued_at: Timestamp,
-  /** In whole and parts of the currency, such as `12.10`. */
+  /** Decimal amount in the currency, such as `12.10`. */
   amount: z.string().regex(/^-?\d{1,12}(\.\d{1,4})?$/),
   /** ISO 4217, such as `EUR`. */
   currency: z.string().regex(/^[A-Z]{3}$/),
   state: InvoiceState,
-  /** Where the invoice itself is shown. */
+  /** URL of the invoice. */
   href: z
     .url({ protocol: /^https$/ })
     .max(2_000)
@@ -25,7 +25,7 @@ export const Invoice = z.strictObject({
 });
 export type Invoice = z.infer<typeof Invoice>;
 
-/** Answer of `GET /user/billing`. Sizes in bytes. The newest invoice comes first. */
+/** Response of `GET /user/billing`. Sizes in bytes; newest invoice first. */
 export const Billing = z.strictObject({
   plan: z.string().min(1).max(100),
   use: z.strictObject({
@@ -39,8 +39,8 @@ export const Billing = z.strictObject({
 export type Billing = z.infer<typeof Billing>;
 
 /**
- * What an operator's billing system answers for an account: JSON at `BILLING_URL`
- * (docs/operations.md).
+ * Response of an operator's billing system for an account. The system serves it as JSON at
+ * `BILLING_URL` (docs/operations.md).
  */
 export const BillingRecord = Billing.pick({ plan: true, invoices: true });
 export type BillingRecord = z.infer<typeof BillingRecord>;

@@ -4,8 +4,8 @@ import { encodeCanonical, stringifyCanonical, parseCanonical, type Json } from "
 
 const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe("canonicalText", () => {
-  it("sorts members by UTF-16 code units and escapes as RFC 8785 says", () => {
+describe("stringifyCanonical", () => {
+  it("sorts members by UTF-16 code units and escapes as in RFC 8785", () => {
     expect(stringifyCanonical({ "€": 1, "\r": 2, "1": 3, "😂": 4, ö: 5, b: '\u000f\n"\\' })).toBe(
       '{"\\r":2,"1":3,"b":"\\u000f\\n\\"\\\\","ö":5,"€":1,"😂":4}',
     );
@@ -22,7 +22,7 @@ describe("canonicalText", () => {
 });
 
 describe("parseCanonical", () => {
-  it("gives back what canonicalBytes wrote, padding aside", () => {
+  it("parses the output of encodeCanonical, ignoring padding", () => {
     const json = fc.letrec<{ value: Json }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 3 },

@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import type { z } from "zod";
 
-import type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "../contract/http.ts";
+import type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "../contract/http-client.ts";
 import {
   describeStatus,
   genericTitle,
@@ -17,44 +17,43 @@ import { ProblemDocument } from "./problem.ts";
 export interface HttpClientSettings {
   /** Without a trailing slash, such as `https://portal.example/api`. */
   readonly baseUrl: string;
-  /** Gives the session token, or null for calls without one. Called before each attempt. */
+  /** Returns the session token, or null for calls without one. Called before each attempt. */
   readonly getToken: () => Promise<string | null>;
-  /** Whether cookies are sent. */
+  /** Whether to send cookies. */
   readonly credentials?: boolean;
   /**
-   * The language that the person chose, such as `es`: mails are written in it. Without it the
-   * browser sends its own.
+   * Returns the language in which mails are written, such as `es`. Without it the browser sends its
+   * own language.
    */
   readonly getLanguage?: () => string;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * Attempts after the first one, for GET alone: as in {@link readRetryPolicy}, or 0 where the
-   * caller repeats calls itself.
+   * Maximum number of retries of GET; by default that of {@link readRetryPolicy}. 0 if the caller
+   * retries.
    */
   readonly retries?: number;
 }
 
 /**
- * How a failed read is repeated: so many attempts after the first, the first pause, and what each
- * further pause is multiplied by.
+ * Retries of a failed read: their number, the delay before the first, and the factor by which each
+ * further delay grows.
  */
 export const readRetryPolicy = { retries: 3, firstDelayMs: 350, factor: 2 } as const;
 
 /**
- * Whether a failed read is repeated: {@link isTransient} without what another attempt within
- * seconds cannot change. That is `offline` (the browser knows that it has no network) and every
- * answer below 500, such as 429.
+ * Whether a failed read is retried. True for errors that are {@link isTransient}, except those that
+ * do not end within seconds: `offline` (the browser knows that it has no network), and responses
+ * with a status below 500, such as 429.
  *
- * Only failures of the call itself count. They carry their cause: the TypeError of `fetch`, or the
- * HttpError of an answer. A failure without one comes from the vault's worker, and one whose cause
- * is a PortalError from the token exchange: both made their own attempts before.
+ * True only if the call itself failed, so that the cause is the TypeError of `fetch` or the
+ * HttpError of a response. An error without a cause comes from the vault's worker, and an error
+ * whose cause is a PortalError from the token exchange: both have retried already.
  */
 export function isRetryableRead(error: unknown): boolean {
   if (!isTransient(error) || !isPortalError(error) || error.code === "offline") return false;
   return error.cause instanceof TypeError || (error.cause instanceof HttpError && error.cause.status >= 500);
 }
 
-/** Creates the client of the service. Its methods are documented in the contract (`Http`). */
 export function createHttpClient(settings: HttpClientSettings): HttpClient {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
   const retries = settings.retries ?? readRetryPolicy.retries;
@@ -130,8 +129,8 @@ export function createHttpClient(settings: HttpClientSettings): HttpClient {
         signal: options.signal,
       });
     } catch (error) {
-      // An abort during a pause rejects with the signal's own reason, which may be an error of
-      // ours, too.
+      // An abort during a delay rejects with the signal's reason, which may itself be a
+      // PortalError.
       if (options.signal?.aborted === true && !isPortalError(error, "cancelled"))
         throw new PortalError("cancelled", { cause: error });
       throw error;
@@ -148,7 +147,7 @@ export function createHttpClient(settings: HttpClientSettings): HttpClient {
   return Object.freeze({ request, stream });
 }
 
-/** The same stream, in which a broken connection becomes a PortalError. */
+/** Converts a broken connection during the stream to a PortalError. */
 function mapStreamErrors(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   signal: AbortSignal | undefined,
@@ -169,8 +168,8 @@ function mapStreamErrors(
 }
 
 /**
- * Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers
- * do not say it.
+ * Offset of the response in the whole content, and size of that content (RFC 9110, 14.4). Null when
+ * the headers do not state them.
  */
 function parseRange(response: Response): { offset: number; totalSize: number } | null {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
@@ -187,8 +186,8 @@ function buildUrl(baseUrl: string, path: string, query: HttpRequestOptions["quer
 }
 
 /**
- * fetch rejects with a TypeError for every network failure and with the signal's reason when it was
- * aborted.
+ * Converts a rejection of `fetch`: a TypeError after a network failure, the signal's reason after
+ * an abort.
  */
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined): PortalError {
   if (signal?.aborted === true) return new PortalError("cancelled", { cause });
@@ -200,7 +199,7 @@ async function toResponseError(response: Response, path: string): Promise<Portal
   const { code: statusCode, title } = describeStatus(response.status);
   const body = await readBody(response);
   const parsed = ProblemDocument.safeParse(body);
-  const problem = parsed.success ? parsed.data : null; // no problem document: the status alone decides the code
+  const problem = parsed.success ? parsed.data : null; // without it only the status determines the code
   const cause = new HttpError({
     status: response.status,
     statusText: title === genericTitle ? response.statusText : title,
@@ -210,7 +209,7 @@ async function toResponseError(response: Response, path: string): Promise<Portal
     body,
   });
   const retryAfter = response.headers.get("retry-after");
-  const triesLeft = problem?.["tries_left"]; // of a wrong password
+  const triesLeft = problem?.["tries_left"];
   const details: ErrorDetails = {
     ...(retryAfter === null ? {} : { retry_after: retryAfter }),
     ...(typeof triesLeft === "number" ? { tries_left: triesLeft } : {}),
@@ -219,7 +218,8 @@ async function toResponseError(response: Response, path: string): Promise<Portal
 }
 
 /**
- * The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke.
+ * Reads the body. Returns parsed JSON, or the text if it is not JSON; null when the body is empty
+ * or the connection broke.
  */
 async function readBody(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => "");
@@ -227,6 +227,6 @@ async function readBody(response: Response): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // an error page of a proxy
+    return text; // for example an error page of a proxy
   }
 }

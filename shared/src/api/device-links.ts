@@ -4,19 +4,22 @@ import { maxDeviceLinkLength } from "./limits.ts";
 import { base64urlBytes, compactJwe, Timestamp } from "./wire.ts";
 
 /**
- * Of a mailbox between two devices of one account: 128 bits that follow from the code that one of
- * them shows.
+ * Id of a mailbox between two devices of an account: 128 bits derived from the code that one device
+ * shows.
  */
 export const DeviceLinkId = base64urlBytes(16, { exact: true });
 
-/** Body of `PUT /device-links/{id}`: what the new device asks for. */
+/** Body of `PUT /device-links/{id}`: the sealed request of the new device. */
 export const FillDeviceLinkBody = z.strictObject({ message: compactJwe(maxDeviceLinkLength) });
 export type FillDeviceLinkBody = z.infer<typeof FillDeviceLinkBody>;
 
-/** After `expires_at` the mailbox is gone. */
+/** Response of `PUT /device-links/{id}`. The service deletes the mailbox at `expires_at`. */
 export const FillDeviceLinkResponse = z.strictObject({ expires_at: Timestamp });
 
-/** Answer of `GET /device-links/{id}`, to other sessions than the one that filled it. */
+/**
+ * Response of `GET /device-links/{id}`, for any session of the account except the one that filled
+ * the mailbox.
+ */
 export const DeviceLink = z.strictObject({ message: compactJwe(maxDeviceLinkLength), expires_at: Timestamp });
 
 /** Body of `PUT /device-links/{id}/answer`. */
@@ -24,8 +27,8 @@ export const AnswerDeviceLinkBody = z.strictObject({ answer: compactJwe(maxDevic
 export type AnswerDeviceLinkBody = z.infer<typeof AnswerDeviceLinkBody>;
 
 /**
- * Answer of `GET /device-links/{id}/answer`, to the session that filled it alone; null while there
- * is none.
+ * Response of `GET /device-links/{id}/answer`, only for the session that filled the mailbox. Null
+ * until the other device has answered.
  */
 export const DeviceLinkAnswer = z.strictObject({
   answer: compactJwe(maxDeviceLinkLength).nullable(),

@@ -1,14 +1,13 @@
 import { z } from "zod";
 
 import { maxFeedbackLength } from "./limits.ts";
+import { plainText } from "./wire.ts";
 
-/** Body of `POST /user/feedback`. Nothing of a secret belongs into it. */
+/** Body of `POST /user/feedback`. It contains no data of a secret. */
 export const FeedbackBody = z.strictObject({
   rating: z.int().min(1).max(5).optional(),
-  message: z.string().trim().min(1).max(maxFeedbackLength),
-  /**
-   * The screen that it is about, as a pattern: `/edit-secret/:secretId`, never with the id itself.
-   */
+  message: plainText(maxFeedbackLength).trim().min(1),
+  /** Path pattern of the screen, such as `/edit-secret/:secretId`; never a path with an id. */
   page: z
     .string()
     .max(200)

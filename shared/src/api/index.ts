@@ -8,6 +8,7 @@ export {
   type ActivityTopic,
 } from "./activity.ts";
 export { ProviderJwks, SessionClaims, TokenJwks, TokenExchangeBody } from "./auth.ts";
+export { createAuthorisedHttpClient, type TokenSource } from "./authorised-client.ts";
 export { Billing, BillingRecord, Invoice, InvoiceState } from "./billing.ts";
 export { encodeCanonical, stringifyCanonical, parseCanonical, type Json } from "./canonical.ts";
 export { createHttpClient, isRetryableRead, readRetryPolicy, type HttpClientSettings } from "./client.ts";
@@ -33,11 +34,32 @@ export {
   Slot,
   StagedRow,
   StageManifest,
+  StageQuery,
   StageRowsBody,
 } from "./keyring.ts";
 export * from "./limits.ts";
+export {
+  computeOneTimeCode,
+  countPeriods,
+  formatOneTimeCode,
+  parseOneTimeCode,
+  type OneTimeCodeSettings,
+} from "./one-time-code.ts";
+export type { PageQuery } from "./pages.ts";
 export { ChangePasswordBody, PasswordRejection, PasswordRule, PasswordRules } from "./passwords.ts";
 export { ProblemDocument } from "./problem.ts";
+export {
+  contentKinds,
+  formatRecordText,
+  isDay,
+  parseRecord,
+  RecordField,
+  recordFieldKinds,
+  recordFileName,
+  recordMime,
+  stringifyRecord,
+  type RecordFieldKind,
+} from "./record.ts";
 export {
   CollectAnswerResponse,
   FinishAnswerResponse,
@@ -68,6 +90,7 @@ export {
   StoreSecretsResponse,
   StoreSecretResponse,
   SecretVersions,
+  VersionQuery,
   SetFavoriteBody,
   StoredSecret,
   StoreSecretBody,
@@ -94,6 +117,7 @@ export {
   ShareWriteResponse,
   ReceivedShares,
 } from "./shares.ts";
+export { toSafeFileName } from "./safe-file-name.ts";
 export {
   FinishUploadBody,
   buildPartForm,
@@ -110,6 +134,7 @@ export {
   maxTelemetryEvents,
   TelemetryBody,
   telemetryBucketBounds,
+  TelemetryQuery,
   TelemetrySums,
   vitalMetrics,
 } from "./telemetry.ts";
@@ -130,7 +155,8 @@ export {
   ValidateUserNameQuery,
   type MailTopic,
 } from "./users.ts";
-export { Vendor, VendorId } from "./vendors.ts";
+export { VendorId } from "../contract/vendor-id.ts";
+export { Vendor } from "./vendors.ts";
 export {
   base64urlBytes,
   compactJwe,
@@ -142,4 +168,11 @@ export {
   Timestamp,
   toBase64url,
 } from "./wire.ts";
+export {
+  hasValidAuthorSignature,
+  hasValidTicketSignature,
+  isSelfSigned,
+  needsAuthorSignature,
+  TicketSignature,
+} from "./authority.ts";
 export { hasValidSignature, signaturePrefixes, buildSignedMessage, type SignaturePrefix } from "./signed.ts";

@@ -1,21 +1,22 @@
 import { z } from "zod";
 
 import { maxPasswordLength } from "./limits.ts";
+import { plainText } from "./wire.ts";
 
 /**
- * Body of `POST /user/change-password`. Both are used exactly as typed; what a password has to be
- * is the identity provider's to say.
+ * Body of `POST /user/change-password`. Both passwords are used exactly as typed. The identity
+ * provider checks its own rules.
  */
 export const ChangePasswordBody = z.strictObject({
-  old_password: z.string().min(1).max(maxPasswordLength),
-  new_password: z.string().min(1).max(maxPasswordLength),
+  old_password: plainText(maxPasswordLength).min(1),
+  new_password: plainText(maxPasswordLength).min(1),
 });
 export type ChangePasswordBody = z.infer<typeof ChangePasswordBody>;
 
 /**
- * A rule of the identity provider for new passwords. `value` is a number of characters, or of
- * former passwords for `history`. `other` is a rule that this product has no words for; `text` is
- * how the provider writes it.
+ * Rule of the identity provider for new passwords. `value` is a number of characters or, for
+ * `history`, of former passwords. `other` is a rule that the portal does not translate; `text` is
+ * the provider's wording.
  */
 export const PasswordRule = z.strictObject({
   rule: z.enum([
@@ -36,14 +37,14 @@ export const PasswordRule = z.strictObject({
 });
 export type PasswordRule = z.infer<typeof PasswordRule>;
 
-/** Answer of `GET /user/password`: whether the password can be changed here, and by which rules. */
-export const PasswordRules = z.strictObject({ changeable: z.boolean(), rules: z.array(PasswordRule) });
+/** Response of `GET /user/password`: whether the password can be changed here, and its rules. */
+export const PasswordRules = z.strictObject({ changeable: z.boolean(), rules: z.array(PasswordRule).max(20) });
 export type PasswordRules = z.infer<typeof PasswordRules>;
 
 /**
- * One of `errors` in the 422 of a password change. `reason` is `wrong` for the old password; for
- * the new one the `rule` that it breaks, or `refused`. `text` is what the provider said, in its own
- * words, where it said any.
+ * Element of `errors` in the 422 response to a password change. `reason` is `wrong` for the old
+ * password. For the new password it is the broken `rule`, or `refused`. `text` is the provider's
+ * wording, if any.
  */
 export const PasswordRejection = z.looseObject({
   path: z.enum(["/old_password", "/new_password"]),

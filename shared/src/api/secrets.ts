@@ -1,13 +1,23 @@
 import { z } from "zod";
 
+import { TicketSignature } from "./authority.ts";
 import { KeyringChange } from "./keyring.ts";
-import { maxBatchSecrets, maxLabelLength, maxListPageSize, maxSmallSealedBytes, maxTicketBytes } from "./limits.ts";
-import { base64urlBytes, compactJwe, PositiveInt, Digest, Id, Timestamp } from "./wire.ts";
+import {
+  defaultListPageSize,
+  maxBatchSecrets,
+  maxLabelLength,
+  maxListPageSize,
+  maxPurgedIds,
+  maxSmallSealedBytes,
+  maxTicketBytes,
+} from "./limits.ts";
+import { pageQuery } from "./pages.ts";
+import { base64urlBytes, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
 
-/** One row of the list; all but the counters and times is sealed in `label`. */
+/** A row of the list. Everything but counters and times is sealed in `label`. */
 export const StoredSecret = z.strictObject({
   secret_db_id: Id,
-  version: PositiveInt,
+  version: Counter,
   favorite: z.boolean(),
   label: compactJwe(maxLabelLength),
   /** Bytes of the sealed content. */
@@ -15,12 +25,17 @@ export const StoredSecret = z.strictObject({
   created_at: Timestamp,
   updated_at: Timestamp,
   deleted_at: Timestamp.optional(),
-  /** Content and tickets were dropped after 30 days in the trash; the row alone is left. */
+  /** When a change with `trash_confirm` began its 30 days. */
+  trash_confirmed_at: Timestamp.optional(),
+  /** When content and tickets were deleted, after 30 days in the trash. Only the row is left. */
   dropped_at: Timestamp.optional(),
 });
 export type StoredSecret = z.infer<typeof StoredSecret>;
 
-/** `GET /secrets/store`. Pages go by `secret_db_id`, trash included; `since` gives changes only. */
+/**
+ * Query of `GET /secrets/store`. Pages are in order of `secret_db_id` and include the trash;
+ * `since` returns only changes.
+ */
 export const SecretListQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(maxListPageSize).default(maxListPageSize),
   cursor: Id.optional(),
@@ -29,52 +44,56 @@ export const SecretListQuery = z.strictObject({
 
 export const SecretPage = z.strictObject({
   secrets: z.array(StoredSecret),
-  /** All rows of the account, whatever the page. */
+  /** Number of all rows of the account. */
   total: z.int().min(0),
   next_cursor: Id.nullable(),
   /** 0 before the first keyring change. */
   state_rev: z.int().min(0),
-  /** The account's counter of row changes: the next `since`. */
+  /** Counter of row changes in the account: the next `since`. */
   changes: z.int().min(0),
   /**
-   * With `since`: rows that went for good since then. Absent when they are more than
-   * `maxPurgedIds`: then the list is read anew, without `since`.
+   * With `since`: ids of rows purged since then. Absent if they are more than `maxPurgedIds`; the
+   * client then refetches the list without `since`.
    */
-  purged: z.array(Id).optional(),
+  purged: z.array(Id).max(maxPurgedIds).optional(),
 });
 export type SecretPage = z.infer<typeof SecretPage>;
 
 const sealedFields = {
   label: compactJwe(maxLabelLength),
   ticket: base64urlBytes(maxTicketBytes),
+  ticket_sig: TicketSignature,
   keyring: KeyringChange,
 };
 
 /**
- * Body of `POST /secrets/store`, one of three: content (a new secret or, with `base_version`, a new
- * version); label or ticket alone; `restore: true` out of the trash.
+ * Body of `POST /secrets/store`, in one of four forms.
+ * 1. Content: creates a secret or, with `base_version`, a new version.
+ * 2. Label and ticket without content.
+ * 3. Label alone.
+ * 4. `restore: true`: restores the secret from the trash.
  */
 export const StoreSecretBody = z.union([
   z.strictObject({
     secret_db_id: Id,
-    base_version: PositiveInt.optional(),
+    base_version: Counter.optional(),
     ...sealedFields,
     content: base64urlBytes(maxSmallSealedBytes),
   }),
   z.strictObject({
     secret_db_id: Id,
-    base_version: PositiveInt,
+    base_version: Counter,
     label: sealedFields.label,
-    ticket: sealedFields.ticket.optional(),
     keyring: KeyringChange,
   }),
+  z.strictObject({ secret_db_id: Id, base_version: Counter, ...sealedFields }),
   z.strictObject({ secret_db_id: Id, restore: z.literal(true) }),
 ]);
 export type StoreSecretBody = z.infer<typeof StoreSecretBody>;
 
 export const StoreSecretResponse = z.strictObject({
   secret_db_id: Id,
-  version: PositiveInt,
+  version: Counter,
   state_rev: z.int().min(0),
 });
 export type StoreSecretResponse = z.infer<typeof StoreSecretResponse>;
@@ -83,13 +102,14 @@ const NewSecret = z.strictObject({
   secret_db_id: Id,
   label: sealedFields.label,
   ticket: sealedFields.ticket,
+  ticket_sig: sealedFields.ticket_sig,
   content: base64urlBytes(maxSmallSealedBytes),
 });
 export type NewSecret = z.infer<typeof NewSecret>;
 
 /**
- * Body of `POST /secrets/store/batch`: new secrets, all of them or none, with one keyring change.
- * No id stands there twice.
+ * Body of `POST /secrets/store/batch`: new secrets with distinct ids, stored all or none with one
+ * keyring change.
  */
 export const StoreSecretsBody = z.strictObject({
   secrets: z
@@ -104,18 +124,15 @@ export type StoreSecretsBody = z.infer<typeof StoreSecretsBody>;
 export const StoreSecretsResponse = z.strictObject({ state_rev: z.int().min(0) });
 export type StoreSecretsResponse = z.infer<typeof StoreSecretsResponse>;
 
-/** `POST` streams the sealed content (`Range`, `If-Range`). */
+/** Path of the `POST` that streams sealed content (`Range`, `If-Range`). */
 export const downloadPath = "/v2/secrets/get-secret";
 
 /** Body of `POST /secrets/store/get-secret`, and of `POST` to {@link downloadPath}. */
-export const GetSecretBody = z.strictObject({ secret_db_id: Id, version: PositiveInt.optional() });
+export const GetSecretBody = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
-/**
- * One line for every version that there ever was. It stays when content and ticket are gone
- * (`dropped`).
- */
+/** Facts of a version. They stay when its content and ticket are deleted (`dropped`). */
 export const VersionRecord = z.strictObject({
-  version: PositiveInt,
+  version: Counter,
   ticket_sha256: Digest,
   size: z.int().min(0),
   created_at: Timestamp,
@@ -123,19 +140,34 @@ export const VersionRecord = z.strictObject({
 });
 export type VersionRecord = z.infer<typeof VersionRecord>;
 
+/** The last version of a page; opaque to clients. */
+const VersionCursor = z.string().regex(/^[1-9]\d{0,14}$/);
+
+/** Query of `GET /secrets/store/{secret_db_id}/versions`. */
+export const VersionQuery = pageQuery(VersionCursor);
+export type VersionQuery = z.output<typeof VersionQuery>;
+
 /**
- * Answer of `GET /secrets/store/{secret_db_id}/versions`: newest first, the present one included.
+ * Response of `GET /secrets/store/{secret_db_id}/versions`: newest first, including the current
+ * one. A `state_rev` that differs between two pages: read the list again.
  */
-export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionRecord) });
+export const SecretVersions = z.strictObject({
+  secret_db_id: Id,
+  versions: z.array(VersionRecord),
+  next_cursor: VersionCursor.nullable(),
+  state_rev: z.int().min(0),
+});
+export type SecretVersions = z.infer<typeof SecretVersions>;
 
 export const SecretContent = z.strictObject({
-  version: PositiveInt,
+  version: Counter,
   ticket: base64urlBytes(maxTicketBytes),
-  /** Null when it is large: then the content is streamed. */
+  /** Null for large content, which has to be streamed. */
   content: base64urlBytes(maxSmallSealedBytes).nullable(),
   label: compactJwe(maxLabelLength),
-  /** As {@link SecretVersions}. */
-  versions: z.array(VersionRecord),
+  /** The first page of {@link SecretVersions}, which `next_cursor` continues. */
+  versions: z.array(VersionRecord).max(defaultListPageSize),
+  next_cursor: VersionCursor.nullable(),
 });
 export type SecretContent = z.infer<typeof SecretContent>;
 

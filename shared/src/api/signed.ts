@@ -1,24 +1,33 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 
 import { encodeCanonical, type Json } from "./canonical.ts";
 import { fromBase64url } from "./wire.ts";
 
-/** What a signature is made for; the prefix keeps one kind from passing as another. */
+/**
+ * Prefixes of signatures by purpose. They keep a signature for one purpose from being accepted for
+ * another.
+ */
 export const signaturePrefixes = {
   ticket: "relicario/v1/ticket",
   key: "relicario/v1/key",
   put: "relicario/v1/put",
+  "author-ticket": "relicario/v1/author-ticket",
+  "author-put": "relicario/v1/author-put",
 } as const;
 export type SignaturePrefix = keyof typeof signaturePrefixes;
 
-/** The bytes that are signed: `<prefix> ‖ 0x0A ‖ JCS without sig` (docs/formats.md). */
+/**
+ * Builds the signed bytes: `<prefix> ‖ 0x0A ‖ SHA-256(JCS without sig)` (docs/formats.md). They are
+ * a digest because WebKitGTK signs no message of 64 KiB, which a keyring change can exceed.
+ */
 export function buildSignedMessage(
   prefix: SignaturePrefix,
   document: Readonly<Record<string, Json | undefined>>,
 ): Uint8Array<ArrayBuffer> {
   const { sig: _, ...rest } = document;
   const head = new TextEncoder().encode(`${signaturePrefixes[prefix]}\n`);
-  const body = encodeCanonical(rest);
+  const body = sha256(encodeCanonical(rest));
   const message = new Uint8Array(head.length + body.length);
   message.set(head);
   message.set(body, head.length);
@@ -26,8 +35,8 @@ export function buildSignedMessage(
 }
 
 /**
- * Strict RFC 8032 verification of the member `sig` (base64url, 64 bytes) by `signingKey` (32
- * bytes). False for every failure, malformed keys and signatures included.
+ * Verifies the member `sig` (base64url, 64 bytes) with `signingKey` (32 bytes), strictly by RFC
+ * 8032. Returns false for every failure, even a malformed key or signature.
  */
 export function hasValidSignature(
   prefix: SignaturePrefix,
@@ -39,6 +48,6 @@ export function hasValidSignature(
       zip215: false,
     });
   } catch {
-    return false; // a malformed key or signature is simply not a valid one
+    return false; // malformed key or signature
   }
 }

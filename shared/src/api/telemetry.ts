@@ -1,13 +1,12 @@
 import { z } from "zod";
 
 import { errorCodes } from "../errors/codes.ts";
+import { pageQuery } from "./pages.ts";
 
-/** Of one call; a page that has more sends another. */
+/** Events in one call. A page with more events makes several calls. */
 export const maxTelemetryEvents = 50;
 
-/**
- * A release, or the version of the portal for the host; and a path pattern, never with an id in it.
- */
+/** Id of a release, or for the host the version of the portal. */
 const ReleaseName = z
   .string()
   .max(80)
@@ -22,11 +21,11 @@ const TelemetryRemoteName = z
   .regex(/^[a-z0-9]+$/);
 
 /**
- * `load`: a remote's entry and texts; `page`: the code of one of its screens; the others are
- * failures alone, and have no duration.
+ * Phases of an event. `load`: a remote's entry and texts. `page`: the code of a screen. Events of
+ * the other phases are only failures, without a duration.
  */
 export const loadPhases = ["load", "page", "render", "call"] as const;
-/** Web vitals (web.dev), in milliseconds; `CLS` in thousandths. */
+/** Web vitals (web.dev). Their values are in milliseconds; those of `CLS` in thousandths. */
 export const vitalMetrics = ["CLS", "FCP", "INP", "LCP", "TTFB"] as const;
 
 const LoadEvent = z.strictObject({
@@ -34,7 +33,7 @@ const LoadEvent = z.strictObject({
   release: ReleaseName,
   phase: z.enum(loadPhases),
   duration_ms: z.int().min(0).max(600_000).optional(),
-  /** Why it failed; none when it did not. */
+  /** Why it failed; absent on success. */
   code: z.enum(errorCodes).optional(),
 });
 
@@ -46,17 +45,24 @@ const VitalEvent = z.strictObject({
   value: z.int().min(0).max(600_000),
 });
 
-/** Body of `POST /telemetry`: nothing of a person, an address or a secret. */
+/** Body of `POST /telemetry`. It identifies no person, address or secret. */
 export const TelemetryBody = z.strictObject({
   events: z.array(LoadEvent).max(maxTelemetryEvents),
   vitals: z.array(VitalEvent).max(maxTelemetryEvents),
 });
 export type TelemetryBody = z.infer<typeof TelemetryBody>;
 
-/** Upper ends of the classes that values are counted in; the last class has none. */
+/** Upper bounds of the classes of durations. The last class has no bound. */
 export const telemetryBucketBounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;
 
-/** What `GET /telemetry` gives the operator: sums of the last days, by where and what. */
+/** Remote, release, phase, route and code of the last sum of a page; opaque to clients. */
+const SumCursor = z.string().regex(/^([A-Za-z0-9_.:*/+-]{0,200},){4}[A-Za-z0-9_-]{0,64}$/);
+
+/** Query of `GET /telemetry`. */
+export const TelemetryQuery = pageQuery(SumCursor);
+export type TelemetryQuery = z.output<typeof TelemetryQuery>;
+
+/** Response of `GET /telemetry` for the operator: sums of recent days, in order of their labels. */
 export const TelemetrySums = z.strictObject({
   days: z.int().positive(),
   sums: z.array(
@@ -64,16 +70,19 @@ export const TelemetrySums = z.strictObject({
       remote: z.string(),
       release: z.string(),
       /**
-       * One of `loadPhases` or `vitalMetrics`, or `csp`: then `code` is the directive that was
-       * violated.
+       * One of `loadPhases` or `vitalMetrics`; or `csp`, where `code` is the violated directive.
        */
       phase: z.string(),
       route: z.string(),
       code: z.string(),
       count: z.int().min(0),
-      /** By class of `telemetryBucketBounds`; fewer than `count` where some had no duration. */
+      /**
+       * Counts by class of `telemetryBucketBounds`. Their sum is less than `count` if some events
+       * had no duration.
+       */
       classes: z.array(z.int().min(0)).length(telemetryBucketBounds.length + 1),
     }),
   ),
+  next_cursor: SumCursor.nullable(),
 });
 export type TelemetrySums = z.infer<typeof TelemetrySums>;

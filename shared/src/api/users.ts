@@ -1,12 +1,12 @@
 import { z } from "zod";
 
 import { userNamePattern } from "./limits.ts";
-import { base64urlBytes, Id, Timestamp } from "./wire.ts";
+import { base64urlBytes, Id, plainText, Timestamp } from "./wire.ts";
 
 export const UserName = z.string().regex(userNamePattern);
 export const ContactEmail = z.email().max(254);
 
-/** About what mails are sent. `new_device` is about security, the others are not. */
+/** Topics of mails. Only `new_device` is a security notice. */
 export const mailTopics = [
   "share_opened",
   "share_expiring",
@@ -16,7 +16,7 @@ export const mailTopics = [
   "rehearsal",
 ] as const;
 export type MailTopic = (typeof mailTopics)[number];
-/** True: mails about it are sent. */
+/** A topic is true if mails about it are sent. */
 export const NotificationSettings = z.strictObject(
   Object.fromEntries(mailTopics.map((topic) => [topic, z.boolean()])) as Record<MailTopic, z.ZodBoolean>,
 );
@@ -25,7 +25,7 @@ export type NotificationSettings = z.infer<typeof NotificationSettings>;
 export const Me = z.strictObject({
   user_id: Id,
   user_name: z.string(),
-  /** The identity provider's; read only. */
+  /** User name at the identity provider; read only. */
   username: z.string(),
   contact_email: z.string().nullable(),
   contact_email_verified: z.boolean(),
@@ -37,20 +37,20 @@ export const Me = z.strictObject({
     shares: z.int().min(0),
   }),
   /**
-   * When the first of the account's secrets is due for a rehearsal, as a device says; all that the
-   * service learns of them.
+   * When the first copy check is due, reported by a device. The service learns nothing else about
+   * copy checks.
    */
   rehearsal_due_at: Timestamp.nullable(),
   notifications: NotificationSettings,
-  /** Whether the portal may measure how fast and how well it works for this account. */
+  /** Whether the portal may send performance measurements for this account. */
   telemetry: z.boolean(),
-  /** When the account is deleted; null where that was not asked for. */
+  /** When the account will be deleted, or null. */
   deletion_due_at: Timestamp.nullable(),
   created_at: Timestamp,
 });
 export type Me = z.infer<typeof Me>;
 
-/** Body of `POST /user/me`: what is to change. */
+/** Body of `POST /user/me`: the members to change. */
 export const UpdateMeBody = z.strictObject({
   user_name: UserName.optional(),
   contact_email: ContactEmail.optional(),
@@ -61,17 +61,17 @@ export const UpdateMeBody = z.strictObject({
 export type UpdateMeBody = z.infer<typeof UpdateMeBody>;
 
 /**
- * Query of `POST /user/validate-username`: a name as it is typed. Any text may be asked about; 422
- * names why it cannot be had.
+ * Query of `POST /user/validate-username`. Accepts any text. A 422 response says why the name is
+ * not available.
  */
-export const ValidateUserNameQuery = z.strictObject({ username: z.string().max(256) });
+export const ValidateUserNameQuery = z.strictObject({ username: plainText(256) });
 export const ValidateUserNameResponse = z.strictObject({ valid: z.literal(true) });
-/** Why a user name cannot be had, as `reason` of the problem's `errors`. */
+/** Why a user name is not available, as `reason` of the problem's `errors`. */
 export const userNameRejections = ["taken", "malformed"] as const;
 
 /**
- * Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within
- * 24 hours.
+ * Query of `GET /user/validate-contact-email`, which the link in the mail contains. `nonce` has 128
+ * bits and is valid once, for 24 hours.
  */
 export const ValidateContactEmailQuery = z.strictObject({
   value: ContactEmail,
@@ -80,9 +80,9 @@ export const ValidateContactEmailQuery = z.strictObject({
 export const ValidateContactEmailResponse = z.strictObject({ valid: z.literal(true) });
 
 /**
- * How things stand with starting the account anew (`/user/start-anew`). `none`: nobody asked, or it
- * lapsed. `waiting` until `ready_at`, then `ready`; `objected`, `cancelled` and `begun` at
- * `ended_at`. After `begun` what was there before is kept until `kept_until`.
+ * Status of an account reset (`/user/start-anew`). `none`: never requested, or lapsed. `waiting`:
+ * until `ready_at`. `ready`: from then on. `objected`, `cancelled` and `begun` (the account was
+ * reset): since `ended_at`. After `begun` the service keeps the earlier data until `kept_until`.
  */
 export const AccountReset = z.strictObject({
   state: z.enum(["none", "waiting", "ready", "objected", "cancelled", "begun"]),
@@ -94,11 +94,13 @@ export const AccountReset = z.strictObject({
 export type AccountReset = z.infer<typeof AccountReset>;
 
 /**
- * Query of `DELETE /user/start-anew`: who asked thought better of it, or somebody else of the
- * account says that it was not them.
+ * Query of `DELETE /user/start-anew`. `cancelled`: by the requester.
+ * `objected`: by another device of the account.
  */
 export const EndAccountResetQuery = z.strictObject({ reason: z.enum(["cancelled", "objected"]) });
 export type EndAccountResetQuery = z.infer<typeof EndAccountResetQuery>;
 
-/** Query of `POST /mails/unsubscribe` (RFC 8058): the token of the mail's own header. */
-export const UnsubscribeQuery = z.strictObject({ token: z.string().min(1).max(2_048) });
+/**
+ * Query of `POST /mails/unsubscribe` (RFC 8058): the token in the mail's unsubscribe link.
+ */
+export const UnsubscribeQuery = z.strictObject({ token: plainText(2_048).min(1) });

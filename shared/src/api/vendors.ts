@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-export const VendorId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,38}$/);
+import { VendorId } from "../contract/vendor-id.ts";
 
-/** `GET /vendors/{id}`: what the service knows of a vendor and may tell anybody. */
+/** Response of `GET /vendors/{id}`: public facts of a vendor. */
 export const Vendor = z.strictObject({ vendor_id: VendorId, name: z.string(), enabled: z.boolean() });
 export type Vendor = z.infer<typeof Vendor>;

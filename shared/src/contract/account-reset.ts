@@ -1,32 +1,39 @@
 import type { CallOptions, OpenerHandle } from "./contents.ts";
 
 /**
- * Starting the account anew, when everything that opens it is lost: asked for with a fresh sign-in,
- * 7 days in which any device can object, then an empty account under a new key. What was there
- * before can never be opened here again.
+ * Resets an account whose ways to open are all lost. A person who has just signed in requests the
+ * reset. For 7 days any device of the account can object. After that, a new picture opens an empty
+ * account under a new key. Earlier contents can no longer be opened.
  */
 export interface VaultAccountReset {
-  /** How things stand, as the service says. No opener, no unlocked device. */
+  /**
+   * Status of the reset, as the service reports it. Works on a locked device and needs no opener.
+   */
   readonly status: (options?: CallOptions) => Promise<AccountResetStatus>;
 
   /**
-   * Signs in again, in a window beside the page, then asks. Call it from a click. Asked already, it
-   * is the same one. `no_keyring` where nothing is kept; otherwise as signing in: `popup_blocked`,
-   * `cancelled`, `login_required`, `timed_out`.
+   * Asks the person to sign in again in a window, then requests the reset. Idempotent. Call it from
+   * a click, or the browser blocks the window.
+   *
+   * Fails with `no_keyring` if the account has no secrets, and with the codes of signing in:
+   * `popup_blocked`, `cancelled`, `login_required`, `timed_out`.
    */
   readonly request: () => Promise<AccountResetStatus>;
 
   /**
-   * Ends what was asked for: by who thought better of it, or by whoever did not ask. Nothing
-   * happens when it has ended.
+   * Ends the requested reset: `cancelled` by the person who requested it, `objected` by any other
+   * device of the account. Idempotent.
    */
   readonly end: (reason: "cancelled" | "objected") => Promise<AccountResetStatus>;
 
   /**
-   * Signs in again, then begins with this picture, which takes the place of every opener of before.
-   * Call it from a click. `conflict` while it may not be begun, `older_state`, `own_key_changed`,
-   * `publication_not_seen`, and those of a new picture in {@link Vault.protect} and of {@link
-   * request}. Nothing is changed then.
+   * Asks the person to sign in again, then replaces all openers of the account by this picture.
+   * Call it from a click.
+   *
+   * Fails with `conflict` while the reset is not ready, `older_state`, `own_key_changed`, the
+   * picture codes of {@link Vault.protect}, and the codes of {@link request}. After these errors
+   * nothing has changed. After `publication_not_seen` or a lost connection the account may be
+   * reset: call {@link Vault.refresh} to find out.
    */
   readonly complete: (
     picture: { readonly handle: OpenerHandle; readonly name: string },
@@ -34,16 +41,16 @@ export interface VaultAccountReset {
   ) => Promise<void>;
 }
 
-/** Times are RFC 3339; null where there is none. */
+/** Times are RFC 3339; null while they do not apply. */
 export interface AccountResetStatus {
   /**
-   * `waiting` until `readyAt`, then `ready`; the last three since `endedAt`. `none`: nobody asked,
-   * or it lapsed.
+   * `none`: never requested, or lapsed. `waiting`: until `readyAt`. `ready`: from then on.
+   * `objected`, `cancelled` and `begun` (the account was reset): since `endedAt`.
    */
   readonly state: "none" | "waiting" | "ready" | "objected" | "cancelled" | "begun";
   readonly requestedAt: string | null;
   readonly readyAt: string | null;
   readonly endedAt: string | null;
-  /** After `begun`: until when the service keeps, sealed as it was, what was there before. */
+  /** After `begun`: when the service deletes the earlier sealed data. */
   readonly retainedUntil: string | null;
 }

@@ -23,20 +23,20 @@ describe("isInCaretRange", () => {
   });
 });
 
-describe("unmetRequirements", () => {
+describe("findUnmetRequirements", () => {
   const releaseRequiring = (...shared: { name: string; requiredVersion: string }[]) => ({
     federation: { id: "x", name: "x", shared },
   });
   const provided = { react: "19.3.0", zod: "4.6.7" };
 
-  it("is empty when the host gives what is asked for", () => {
+  it("returns nothing when the host provides every required version", () => {
     expect(findUnmetRequirements(releaseRequiring({ name: "react", requiredVersion: "^19.2.0" }), provided)).toEqual(
       [],
     );
     expect(findUnmetRequirements({ federation: { id: "x", name: "x" } }, provided)).toEqual([]);
   });
 
-  it("names what is newer than here, of another major version, unknown, or a name that every object has", () => {
+  it("returns newer minor versions, other major versions, unknown packages and names from Object.prototype", () => {
     const unmet = [
       ["react", "^19.4.0"],
       ["zod", "^3.0.0"],

@@ -5,18 +5,15 @@ import type { ReleaseRecord } from "./deployment.ts";
 const caretRange = /^\^[1-9][0-9]*(\.[0-9]+){0,2}$/;
 
 /**
- * Whether `version` is in a caret range (`^1`, `^1.2`, `^1.2.3`): the same major version, and not
- * older. A range in any other notation is refused, although semver would read it: `*` or `>=1`
- * would promise what a team cannot know.
+ * Whether `version` is in a caret range (`^1`, `^1.2`, `^1.2.3`): it has the same major version,
+ * and is not older. Returns false for other semver ranges: `*` or `>=1` would include versions that
+ * no one has tested.
  */
 export function isInCaretRange(version: string, range: string): boolean {
   return caretRange.test(range) && satisfies(version, range);
 }
 
-/**
- * Shared packages that the code of a release asks for and a host does not give in that version:
- * names with the ranges asked for.
- */
+/** Shared packages that a release requires, and of which the host provides no matching version. */
 export function findUnmetRequirements(
   { federation: { shared = [] } }: Pick<ReleaseRecord, "federation">,
   provided: Readonly<Record<string, string>>,

@@ -3,12 +3,16 @@ export interface CallOptions {
   readonly onProgress?: (progress: VaultProgress) => void;
 }
 
-/** Where a long action stands: `done` of `total` in the unit of its phase (steps, bytes). */
+/**
+ * Progress of a long operation: `done` of `total`, in the unit of the phase (steps, bytes or
+ * items).
+ */
 export interface VaultProgress {
   readonly phase: "picture" | "passphrase" | "sealing" | "sending" | "fetching" | "opening";
   /**
-   * Within `picture`: reading the file, trying it as it is, searching crops, turns and mirrors,
-   * testing changed copies.
+   * Step within the phase `picture`. `decoding`: reads the file. `straight`: tries the picture
+   * unchanged. `searching`: tries crops, rotations and mirror images. `self_test`: tests altered
+   * copies.
    */
   readonly step?: "decoding" | "straight" | "searching" | "self_test";
   readonly done: number;
@@ -16,17 +20,19 @@ export interface VaultProgress {
 }
 
 /**
- * A handle for what the person shows now to open something: a picture with its passphrase or, where
- * no picture is asked for as such, a recovery code or a passkey. It is frozen and has nothing in it
- * but its name: what it stands for stays in the recovery area. {@link Vault.PictureField} makes it;
- * every act refuses any other object with `picture_needed`, and a handle that was forgotten, by
- * {@link Vault.forgetShown} or a lock.
+ * Handle of an opener that the person presented: a picture with its passphrase or, unless a picture
+ * is required, a recovery code or a passkey. {@link Vault.PictureField} creates it. It is frozen
+ * and has no data, because the keys stay in the vault's workers.
+ *
+ * Every operation refuses any other object with `picture_needed`, as well as a handle that {@link
+ * Vault.releaseOpener} or a lock released.
  */
 export interface OpenerHandle {
   readonly [Symbol.toStringTag]: "OpenerHandle";
 }
 
-export type ContentKind = "text" | "seed" | "file";
+/** Kind of a content. A `record` has labelled fields: parse it with `parseRecord`. */
+export type ContentKind = "text" | "seed" | "record" | "file";
 
 export interface RecoveryImage {
   readonly id: string;
@@ -34,75 +40,81 @@ export interface RecoveryImage {
   readonly createdAt: string;
 }
 
-/** An opened secret. Plaintext is held by whoever asked; drop it when it is put away. */
+/** An opened secret. The caller keeps the plaintext until the view closes, then drops it. */
 export interface OpenedSecret {
   readonly secretId: string;
   readonly version: number;
   readonly title: string;
+  /**
+   * The title that the author signed, if it differs from `title`: renaming needs no opener. Null if
+   * they are the same.
+   */
+  readonly signedTitle: string | null;
   readonly tags: readonly string[];
   readonly contentKind: ContentKind;
   readonly name: string;
   readonly mime: string;
   /** Bytes of the plain content. */
   readonly size: number;
-  /** False for an older version: say so wherever it is shown. */
+  /** False for an older version. Wherever an older version is shown, label it as such. */
   readonly current: boolean;
-  /** Null for content too large to be held in memory: {@link save} streams it. */
+  /** Null for content that is too large for memory: {@link save} streams it. */
   readonly content: Uint8Array<ArrayBuffer> | null;
-  /** `not_verified`: it opened, but no signing key of this account signed it. */
-  readonly author: "verified" | "not_verified";
+  /** `not_verified`: the secret opened, but no author key of this account signed it. */
+  readonly signatureStatus: "verified" | "not_verified";
   /**
-   * Writes the content to a file that the person chose, or, with null, to a private file that is
-   * given back as a Blob. Nothing of it can be seen under the file's name before its last byte is
-   * verified. Null when it went to `target`. `vault_locked` after the vault was locked,
-   * `decryption_failed`, `storage_full`, `cancelled`.
+   * Writes the content to `target`, a file that the person chose, and resolves with null. Without a
+   * `target` it writes a private file and resolves with that. No file with the given name appears
+   * before the last byte is verified.
+   *
+   * Fails with `vault_locked` after a lock, `decryption_failed`, `storage_full`, `cancelled`.
    */
   readonly save: (target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
   /**
-   * For "save as age file": an act of the person, so the identity leaves the worker only when this
-   * is called. `vault_locked` after the vault was locked, `payload_too_large` where `content` is
-   * null.
+   * Returns the sealed content and its identity, for "save as age file". Call it only when the
+   * person asks for the file: no other call takes the identity out of the worker.
+   *
+   * Fails with `vault_locked` after a lock, and with `payload_too_large` if `content` is null.
    */
   readonly exportAgeFile: () => Promise<AgeFile>;
   /**
-   * Lets the worker forget what {@link exportAgeFile} would need. Call it when the secret is put
-   * away.
+   * Wipes the data that the worker keeps for {@link exportAgeFile}. Call it when the view closes.
    */
   readonly dispose: () => void;
 }
 
 /**
- * The sealed content as the service keeps it, and the identity (`AGE-SECRET-KEY-PQ-1…`) that opens
- * it.
+ * The sealed content as the service stores it, and the identity that opens it
+ * (`AGE-SECRET-KEY-PQ-1…`).
  */
 export interface AgeFile {
-  readonly sealed: Uint8Array<ArrayBuffer>;
+  readonly sealedContent: Uint8Array<ArrayBuffer>;
   readonly identity: string;
   /**
-   * Bytes of the plain content; a text is padded with line feeds behind it: `age -d -i … | head -c
-   * <size>`.
+   * Bytes of the plain content. Texts are padded with line feeds after these bytes: cut them off
+   * with `age -d -i … | head -c <size>`.
    */
   readonly size: number;
 }
 
 export interface PictureFieldProps {
   /**
-   * `choose`: an image for protecting, judged by the gate. `show`: a copy for opening, not judged,
-   * or a recovery code or passkey in its place. `share`: the picture of a share, where it is made
-   * and where it is opened: not judged here, and without a passphrase.
+   * `choose`: a new picture to protect with, which is tested for detail. `show`: a copy that opens,
+   * which is not tested; the field also accepts a recovery code or a passkey. `share`: the picture
+   * of a share, when creating or opening it, which is not tested and has no passphrase.
    */
   readonly purpose: "choose" | "show" | "share";
-  /** With `show`: a recovery code or a passkey will not do. */
+  /** With `show`: accepts only a picture. */
   readonly pictureOnly?: boolean;
   readonly value: OpenerHandle | null;
-  /** Null while there is no picture, or the gate refuses it. */
+  /** Called with null while there is no picture, or if the test refuses it. */
   readonly onChange: (value: OpenerHandle | null) => void;
   /**
-   * Told after each choice which image of the book the picture is; null while there is none, and
-   * for a new one, which takes a name.
+   * Called after each choice with the recovery image that the picture matches. Called with null
+   * without a picture, and for a new picture, which needs a name.
    */
   readonly onRecognise?: (image: RecoveryImage | null) => void;
   readonly disabled?: boolean;
-  /** What went wrong with this picture, already in words. */
+  /** Translated error message about this picture. */
   readonly error?: string | null;
 }

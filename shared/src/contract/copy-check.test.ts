@@ -17,7 +17,7 @@ function createRow(
     contentKind: "text" as const,
     name: "secret.txt",
     size: 1,
-    openers: [],
+    openerIds: [],
     copyCheckedAt,
     kits: [],
   };
@@ -30,29 +30,30 @@ function createRow(
     createdAt: updatedAt,
     updatedAt,
     deletedAt: null,
+    trashConfirmedAt: null,
     droppedAt: null,
     label,
     ...overrides,
   };
 }
 
-describe("dueForRehearsal", () => {
-  it("finds what was not opened for more than 180 days, the longest waiting first", () => {
+describe("findDueCopyChecks", () => {
+  it("finds secrets without a copy check for more than 180 days, the longest overdue first", () => {
     const rows = [
       createRow("new", formatDaysAgo(179)),
       createRow("old", formatDaysAgo(181)),
       createRow("older", formatDaysAgo(300)),
-      createRow("tried", formatDaysAgo(300), {}, formatDaysAgo(10)),
-      createRow("tried long ago", formatDaysAgo(500), {}, formatDaysAgo(200)),
+      createRow("checked", formatDaysAgo(300), {}, formatDaysAgo(10)),
+      createRow("checked long ago", formatDaysAgo(500), {}, formatDaysAgo(200)),
     ];
-    expect(findDueCopyChecks(rows, now).map(({ label }) => label?.title)).toEqual(["older", "tried long ago", "old"]);
+    expect(findDueCopyChecks(rows, now).map(({ label }) => label?.title)).toEqual(["older", "checked long ago", "old"]);
   });
 
-  it("leaves out what is in the trash, and what is locked", () => {
+  it("omits secrets in the trash, and rows whose label is locked", () => {
     expect(
       findDueCopyChecks(
         [
-          createRow("gone", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) }),
+          createRow("trashed", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) }),
           createRow("locked", formatDaysAgo(300), { label: null }),
         ],
         now,
@@ -61,8 +62,8 @@ describe("dueForRehearsal", () => {
   });
 });
 
-describe("rehearsalDueAt", () => {
-  it("is 180 days after the oldest rehearsal, or writing where there was none", () => {
+describe("getNextCopyCheckAt", () => {
+  it("returns the day 180 days after the oldest copy check, or after the last change if there was none", () => {
     expect(
       getNextCopyCheckAt([
         createRow("one", formatDaysAgo(10)),
@@ -71,8 +72,8 @@ describe("rehearsalDueAt", () => {
     ).toBe(new Date(now + 160 * millisecondsPerDay).toISOString());
   });
 
-  it("is null where nothing is kept outside the trash", () => {
+  it("returns null without a secret outside the trash", () => {
     expect(getNextCopyCheckAt([])).toBeNull();
-    expect(getNextCopyCheckAt([createRow("gone", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) })])).toBeNull();
+    expect(getNextCopyCheckAt([createRow("trashed", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) })])).toBeNull();
   });
 });

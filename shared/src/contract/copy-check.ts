@@ -1,20 +1,23 @@
 import type { SecretRow } from "./vault.ts";
 
-/** A secret that no kept copy of its picture has opened for this long is due for a rehearsal. */
+/** Days after which a secret is due for a check with a copy of its picture. */
 export const copyCheckIntervalDays = 180;
 
 const millisecondsPerDay = 86_400_000;
 
 /**
- * When a secret is due: so long after its newest rehearsal, or after it was written. Null in the
- * trash, and while its label is locked. Milliseconds since 1970.
+ * When a copy check is due, in milliseconds since 1970: an interval after the last check or,
+ * without a check, after the last change. Null in the trash and while the label is locked.
  */
 function getDueTime({ deletedAt, label, updatedAt }: SecretRow): number | null {
   if (deletedAt !== null || label === null) return null;
   return Date.parse(label.copyCheckedAt ?? updatedAt) + copyCheckIntervalDays * millisecondsPerDay;
 }
 
-/** Secrets that are due at `now` (milliseconds since 1970), the longest due first. */
+/**
+ * Secrets whose copy check is due at `now` (milliseconds since 1970). The first is the longest
+ * overdue.
+ */
 export function findDueCopyChecks(rows: readonly SecretRow[], now: number): readonly SecretRow[] {
   const due = rows.flatMap((row) => {
     const dueAt = getDueTime(row);
@@ -24,8 +27,8 @@ export function findDueCopyChecks(rows: readonly SecretRow[], now: number): read
 }
 
 /**
- * When the first of these secrets is due; null when there is none. RFC 3339: all that the service
- * learns of rehearsals.
+ * When the first copy check is due (RFC 3339); null if none is. This is all that the service learns
+ * about copy checks.
  */
 export function getNextCopyCheckAt(rows: readonly SecretRow[]): string | null {
   const times = rows.map(getDueTime).filter((dueAt) => dueAt !== null);

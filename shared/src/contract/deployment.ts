@@ -1,18 +1,20 @@
 import { z } from "zod";
 
+import { Origin, SecureUrl } from "./addresses.ts";
 import { Drives } from "./drives.ts";
 import { RemoteManifest, RemoteName } from "./manifest.ts";
+import { VendorId } from "./vendor-id.ts";
 
-/** Subresource integrity of one file: `sha384-` and 64 characters of base64. */
+/** Subresource integrity of a file: `sha384-` and 64 characters of base64. */
 export const Integrity = z.string().regex(/^sha384-[A-Za-z0-9+/]{64}$/);
 
 /**
- * `<remote>-<version>-<12 hex digits of the SHA-256 of its file list>`: the same sources give the
- * same release.
+ * Id of a release: `<remote>-<version>-<first 12 hex digits of the SHA-256 of its file list>`. The
+ * same sources give the same id.
  */
 export const ReleaseId = z.string().regex(/^[a-z][a-z0-9]{0,31}-[0-9]+\.[0-9]+\.[0-9]+-[0-9a-f]{12}$/);
 
-/** Public Ed25519 key as the host's page and the tools keep it. */
+/** Public Ed25519 key (JWK), as in the host's page and in the tools' files. */
 export const VerificationKey = z.strictObject({
   kid: z.string().min(1),
   kty: z.literal("OKP"),
@@ -22,50 +24,62 @@ export const VerificationKey = z.strictObject({
 export type VerificationKey = z.infer<typeof VerificationKey>;
 
 /**
- * Of federation's manifest: files lie beside the entry, in the folder of the release, and nowhere
- * else.
+ * Metadata of Module Federation's manifest. Restricted so that code loads only from the release's
+ * own folder.
  */
-const FederationMetadata = z.looseObject({
+const FederationMetadata = z.object({
   publicPath: z.literal("auto").optional(),
   getPublicPath: z.undefined().optional(),
-  remoteEntry: z.looseObject({ name: z.literal("remoteEntry.js"), path: z.literal("") }).optional(),
+  remoteEntry: z.object({ name: z.literal("remoteEntry.js"), path: z.literal("") }).optional(),
 });
 
 /**
- * What `release.json` says of an immutable folder of files, signed by the team (JWS compact,
- * EdDSA).
+ * Payload of `release.json`, which describes an immutable folder of files. Signed by the remote's
+ * team (JWS compact, EdDSA).
  */
 export const ReleaseRecord = z.strictObject({
   v: z.literal(1),
   release: ReleaseId,
   version: z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/),
-  /** What the remote says of itself; also one of the files. */
+  /** The remote's `manifest.json`, which is also among the files. */
   manifest: RemoteManifest,
-  /** Every file by its path inside the folder. */
+  /** Integrity of each file, by its path in the folder. */
   files: z.record(z.string().regex(/^[A-Za-z0-9@._-]+(\/[A-Za-z0-9@._-]+)*$/), Integrity),
   /**
-   * Module Federation's manifest: what of the shared packages its code asks for, in which versions.
+   * What the host reads of Module Federation's manifest. Not more, because each deployment document
+   * contains all records. `exposes` lists the first scripts of the only exposed module, `shared`
+   * the shared packages that the code requires, with version ranges.
    */
-  federation: z.looseObject({
+  federation: z.object({
     id: z.string(),
     name: z.string(),
     metaData: FederationMetadata.optional(),
-    shared: z.array(z.looseObject({ name: z.string(), requiredVersion: z.string() })).optional(),
+    exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })).optional(),
+    shared: z.array(z.object({ name: z.string(), requiredVersion: z.string() })).optional(),
   }),
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
-const Origin = z.url().refine((value) => new URL(value).origin === value, "not an origin");
-
 const LocalisedText = z.strictObject({ en: z.string(), es: z.string() });
 
-/** Payload of a vendor's deployment document, signed by the portal (JWS General JSON, EdDSA). */
+/**
+ * A vendor's deployment document, signed by the portal: [Note: The signed deployment document] in
+ * host/src/deployment/verify.ts.
+ */
 export const Deployment = z.strictObject({
   v: z.literal(1),
-  vendor_id: z.string(),
-  /** The one origin that this document is for. */
+  vendor_id: VendorId,
+  /** The only origin for which this document is valid. */
   origin: Origin,
-  /** Grows with every signing; an older one than already seen is refused. */
+  /**
+   * Another origin of the portal's site, where the vault runs and no remote does
+   * (`isSameSiteVault`).
+   */
+  vault_origin: Origin,
+  /**
+   * Increases with every signature. A host refuses a number lower than the highest that it has
+   * seen.
+   */
   sequence: z.int().min(1),
   issued_at: z.iso.datetime({ precision: 3 }),
   /** At most 7 days after `issued_at`. */
@@ -74,29 +88,34 @@ export const Deployment = z.strictObject({
   app_version: z.string(),
   branding: z.strictObject({
     product_name: z.string().min(1),
-    /** Layout with the logo top right and a dark background. */
+    /** `vendor`: the logo at the top right on a dark background. */
     layout: z.enum(["standard", "vendor"]),
     /** Overrides of colour tokens. */
     colors: z.strictObject({ light: z.record(z.string(), z.string()), dark: z.record(z.string(), z.string()) }),
   }),
-  identity: z.strictObject({ authority: z.url(), client_id: z.string().min(1), scope: z.string() }),
+  identity: z.strictObject({ authority: SecureUrl, client_id: z.string().min(1), scope: z.string() }),
   /**
-   * `issuer`: who session tokens are from, where that is not `base_url`: one service answers for
-   * the portals of several vendors.
+   * `issuer` of session tokens, if it differs from `base_url`: one service can serve the portals of
+   * several vendors.
    */
-  api: z.strictObject({ base_url: z.url(), credentials: z.boolean(), issuer: z.url().optional() }),
+  api: z.strictObject({ base_url: SecureUrl, credentials: z.boolean(), issuer: SecureUrl.optional() }),
   /**
-   * A route of a remote whose feature is `false` here is not there; a page of a remote may ask for
-   * `true`.
+   * Feature flags by name. A route whose `feature` is `false` here does not exist. Pages may check
+   * other flags.
    */
   features: z.record(z.string(), z.boolean()),
   messages: z.array(
-    z.strictObject({ id: z.string(), title: LocalisedText, body: LocalisedText, link: z.url().optional() }),
+    z.strictObject({ id: z.string(), title: LocalisedText, body: LocalisedText, link: SecureUrl.optional() }),
   ),
-  /** Cloud drives for kits and pictures; none when left out. */
+  /** Cloud drives for kits and pictures. No drives if omitted. */
   drives: Drives.optional(),
-  /** The vendor's payment provider; people pay there, not here. Nothing is paid when left out. */
-  payments: z.strictObject({ url: z.url({ protocol: /^https$/ }) }).optional(),
+  /** The vendor's payment provider, where people pay. If omitted, nothing costs money. */
+  payments: z.strictObject({ url: SecureUrl }).optional(),
+  /** Pages of other applications that hand secrets over: docs/handing-over.md. */
+  handovers: z
+    .array(z.strictObject({ name: z.string().min(1).max(80), url: SecureUrl }))
+    .max(20)
+    .optional(),
   releases: z.record(
     RemoteName,
     z.strictObject({
@@ -104,39 +123,53 @@ export const Deployment = z.strictObject({
       canary: z.strictObject({ release: ReleaseId, percent: z.int().min(0).max(100) }).optional(),
     }),
   ),
-  /** Releases that nobody may go on with, not even a session that started with them. */
+  /** Revoked releases. Even a running session stops using them. */
   disabled: z.array(ReleaseId).optional(),
-  /** The team's JWS (compact) of each release named above. */
+  /** The team's signature (JWS compact) of each release named above. */
   release_records: z.record(ReleaseId, z.string()),
 });
 export type Deployment = z.infer<typeof Deployment>;
 
 /**
- * Payload of a developer's override: while it is valid, one tab runs this release of one remote in
- * place of the promoted one. Signed by the remote's team (JWS compact, EdDSA). A host whose
- * environment is `production` takes none.
+ * Payload of a developer's override, signed by the remote's team (JWS compact, EdDSA). While it is
+ * valid, one tab runs this release instead of the deployed one. A host whose environment is
+ * `production` refuses overrides.
  */
 export const ReleaseOverride = z.strictObject({
   v: z.literal(1),
   kind: z.literal("release-override"),
-  vendor_id: z.string(),
+  vendor_id: VendorId,
   origin: Origin,
   remote: RemoteName,
   release: ReleaseId,
-  /** The team's JWS (compact) of the release. */
+  /** The team's signature (JWS compact) of the release. */
   release_record: z.string(),
-  /** At most 24 hours ahead. */
+  /** At most 24 hours from now. */
   not_after: z.iso.datetime({ precision: 3 }),
 });
 export type ReleaseOverride = z.infer<typeof ReleaseOverride>;
 
 /**
- * What the gateway writes into the host's page as inert JSON (`<script type="application/json"
- * id="portal-page">`).
+ * Vendor and public keys that the gateway writes into the host's page as inert JSON (`<script
+ * type="application/json" id="portal-page">`).
  */
 export const PortalTrustAnchors = z.strictObject({
-  vendor_id: z.string(),
+  vendor_id: VendorId,
   portal_keys: z.array(VerificationKey).min(1),
   team_keys: z.record(RemoteName, z.array(VerificationKey).min(1)),
 });
 export type PortalTrustAnchors = z.infer<typeof PortalTrustAnchors>;
+
+/** The remote whose releases contain the vault. */
+export const vaultRemote: RemoteName = "recovery";
+
+/**
+ * The same for the page of the vault's origin. `team_keys` has only the keys of {@link
+ * vaultRemote}.
+ */
+export const VaultPage = z.strictObject({
+  ...PortalTrustAnchors.shape,
+  /** Origins that may frame the vault. The first is the origin in the deployment document. */
+  portal_origins: z.tuple([Origin], Origin),
+});
+export type VaultPage = z.infer<typeof VaultPage>;

@@ -2,15 +2,15 @@ import type { CallOptions, OpenerHandle } from "./contents.ts";
 import type { ResealedSecrets } from "./openers.ts";
 
 /**
- * Another device by a device at hand. The new one, signed in and locked, makes a passkey, offers it
- * under a code and waits; the one at hand takes the code and makes the passkey an opener of the
- * account. No key travels.
+ * Adds a new device with the help of an unlocked one. The new device is signed in and locked: it
+ * creates a passkey, shows a code and waits. The person enters the code on the unlocked device,
+ * which makes the passkey an opener of the account. No key is transferred.
  */
 export interface VaultDeviceLinks {
   /**
-   * On the new device: leaves what a passkey, which is shown, gives to be entered, and gives the
-   * code to show. Nothing of the account changes. `passkey_without_prf`, `validation_error` for its
-   * name.
+   * On the new device: deposits a sealed request to add the passkey, and returns the code to show.
+   * `passkey.handle` is a presented passkey. Changes nothing in the account. Fails with
+   * `passkey_without_prf`, or with `validation_error` for the passkey's name.
    */
   readonly offer: (
     passkey: { readonly handle: OpenerHandle; readonly name: string },
@@ -18,47 +18,52 @@ export interface VaultDeviceLinks {
   ) => Promise<DeviceOffer>;
 
   /**
-   * On the new device: waits for the device at hand, and unlocks with the same passkey.
-   * `device_link_expired`; `histories_differ` when the two were shown different histories of the
-   * account; `decryption_failed`, `not_this_passkey`. But for the first the same offer can be
-   * waited for again.
+   * On the new device: waits until the other device approves, then unlocks with the same passkey.
+   *
+   * Fails with `device_link_expired`, `decryption_failed`, `not_this_passkey`, and with
+   * `histories_differ` if the service showed the two devices different histories of the account.
+   * After any failure but `device_link_expired` the same offer can be joined again.
    */
-  readonly join: (offer: DeviceOffer, shown: OpenerHandle, options?: CallOptions) => Promise<void>;
+  readonly join: (offer: DeviceOffer, passkey: OpenerHandle, options?: CallOptions) => Promise<void>;
 
   /**
-   * On the device at hand: who shows this code. Changes nothing. `device_code_unreadable` (`words`
-   * says how many there were, `unknown` which of them, from 1, are not in the list),
-   * `device_link_unavailable`, `device_link_own`, `decryption_failed`, `vault_locked`.
+   * On the unlocked device: describes the device that shows this code. Changes nothing.
+   *
+   * Fails with `device_code_unreadable`, `device_link_unavailable`, `device_link_own`,
+   * `decryption_failed`, `vault_locked`. The details of `device_code_unreadable` are `words`, the
+   * number of words, or `unknown`, the positions from 1 of words that are not in the list.
    */
   readonly inspect: (code: string, options?: CallOptions) => Promise<RequestingDevice>;
 
   /**
-   * On the device at hand: makes the new device's passkey an opener, and seals to it every secret
-   * that `opener` opens. What is done stays done; the same code goes on while it lasts. As {@link
-   * look}, `id_taken`, `limit_reached`. `progress` counts secrets.
+   * On the unlocked device: makes the new device's passkey an opener, and re-seals to it every
+   * secret that `opener` opens. `progress` counts secrets. Completed work stays after an abort or
+   * an error. Until the code expires, the same call continues the work.
+   *
+   * Fails as {@link inspect} does, and with `id_taken`, `limit_reached`.
    */
   readonly approve: (code: string, opener: OpenerHandle, options?: CallOptions) => Promise<ApprovedDevice>;
 }
 
 /**
- * A code to show, and until when. A secret: whoever has it and a session of the account can ask in
- * this device's place.
+ * A code to show, and its expiry. Keep the code secret: any session of the account that has it can
+ * send a request in place of this device.
  */
 export interface DeviceOffer {
-  /** 12 words of the English BIP-39 list; a QR code holds them with spaces between. */
+  /** 12 words of the English BIP-39 list. A QR code contains them separated by spaces. */
   readonly words: readonly string[];
   /** RFC 3339, by the clock of this device. */
   readonly expiresAt: string;
 }
 
 export interface RequestingDevice {
-  /** What the new device calls itself. */
+  /** Name that the new device gave itself. */
   readonly name: string;
-  /** How many secrets it would open. */
+  /** Number of secrets that the new device would be able to open. */
   readonly secretCount: number;
 }
 
 export interface ApprovedDevice extends ResealedSecrets {
-  /** Whether the new device was told: false when it no longer waits. */
+  /** False if the new device no longer waits. Its passkey can unlock anyway. */
   readonly notified: boolean;
 }

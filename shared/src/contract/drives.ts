@@ -1,21 +1,26 @@
 import { z } from "zod";
 
-const HttpUrl = z.url({ protocol: /^https?$/ });
-
-/** Origins as a content security policy names them: the host may begin with `*.`. */
-const CspSource = z.string().regex(/^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/);
+import { SecureUrl } from "./addresses.ts";
 
 /**
- * Cloud drives where a vendor has registered its portal, as the deployment document names them. All
- * of it is public. Addresses are those of the providers' public services unless told otherwise.
+ * Secure origin in the notation of a content security policy, where the host may begin with `*.`.
+ */
+const CspSource = z
+  .string()
+  .regex(/^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/)
+  .refine((source) => SecureUrl.safeParse(source.replace("*.", "")).success, "is neither https nor on this machine");
+
+/**
+ * Cloud drives for which a vendor has registered its portal, as in the deployment document. All
+ * members are public. Defaults are the addresses of the providers' public services.
  */
 export const Drives = z.strictObject({
   google: z
     .strictObject({
       client_id: z.string().min(1),
-      /** Where people sign in, and choose a file. */
-      authorize_url: HttpUrl.default("https://accounts.google.com/o/oauth2/v2/auth"),
-      /** Serves the Drive API below `/drive/v3` and `/upload/drive/v3`. */
+      /** Where the person signs in and chooses a file. */
+      authorize_url: SecureUrl.default("https://accounts.google.com/o/oauth2/v2/auth"),
+      /** Origin of the Drive API: `/drive/v3` and `/upload/drive/v3`. */
       api_origin: CspSource.default("https://www.googleapis.com"),
     })
     .optional(),
@@ -23,15 +28,15 @@ export const Drives = z.strictObject({
     .strictObject({
       client_id: z.string().min(1),
       /**
-       * `/oauth2/v2.0/authorize` and `/oauth2/v2.0/token` are below it. `consumers`: personal
-       * accounts.
+       * Base URL of `/oauth2/v2.0/authorize` and `/oauth2/v2.0/token`. By default `consumers`, for
+       * personal accounts.
        */
-      authority: HttpUrl.default("https://login.microsoftonline.com/consumers"),
-      graph_url: HttpUrl.default("https://graph.microsoft.com/v1.0"),
-      picker_url: HttpUrl.default("https://onedrive.live.com/picker"),
+      authority: SecureUrl.default("https://login.microsoftonline.com/consumers"),
+      graph_url: SecureUrl.default("https://graph.microsoft.com/v1.0"),
+      picker_url: SecureUrl.default("https://onedrive.live.com/picker"),
       /**
-       * Where contents are sent and fetched: upload sessions, download addresses, and the items
-       * that the picker names.
+       * Origins of uploads and downloads: upload sessions, download URLs, and items that the picker
+       * returns.
        */
       content_origins: z
         .array(CspSource)

@@ -1,3 +1,4 @@
+export { isSameSiteVault, Origin } from "./addresses.ts";
 export type {
   AgeFile,
   CallOptions,
@@ -15,27 +16,53 @@ export {
   ReleaseId,
   ReleaseOverride,
   ReleaseRecord,
+  VaultPage,
+  vaultRemote,
   VerificationKey,
 } from "./deployment.ts";
 export { buildAccountStorageKey, deviceStorage, buildOpenedFileLockName, type DeviceAccount } from "./device.ts";
 export type { ApprovedDevice, RequestingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
 export type { Drives } from "./drives.ts";
-export type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "./http.ts";
+export { chosenStrength, requiredStrength, type StrengthLevel } from "./strength-level.ts";
+export { estimateStrength, pickRandomWord, proposePassphrase } from "./strength.ts";
+export type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "./http-client.ts";
 export {
+  columnRoles,
   importFormats,
+  unreadableFormats,
+  type ColumnRole,
   type ImportFailure,
   type ImportFormat,
   type ImportItem,
   type ImportKind,
   type ImportComparison,
+  type ImportQuestion,
   type ImportReadResult,
   type ImportReadOptions,
   type ImportResult,
+  type UnreadableFormat,
   type VaultImports,
 } from "./imports.ts";
-export { shouldBlockLeaving, useLeaveGuard, useLeaveConfirmation, type LeaveGuard } from "./leaving.ts";
-export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
+export {
+  createChannel,
+  createWindowEndpoint,
+  type Channel,
+  type ChannelEndpoint,
+  type ChannelMembers,
+  type MessageTarget,
+} from "./channel.ts";
+export { shouldBlockLeaving, useLeaveGuard, useLeaveConfirmation, type LeaveGuard } from "./leave-guard.ts";
+export {
+  hostNamespaces,
+  hostPaths,
+  pathsOverlap,
+  plainPath,
+  RemoteManifest,
+  RemoteName,
+  type ManifestRoute,
+} from "./manifest.ts";
 export { languages, type Language } from "./language.ts";
+export { pageStorage } from "./page-storage.ts";
 export {
   PortalContext,
   usePortal,
@@ -43,6 +70,7 @@ export {
   type LockReason,
   type Notice,
   type Portal,
+  type PortalHandover,
   type PortalMessage,
   type PortalUser,
   type PortalVendor,
@@ -69,9 +97,11 @@ export {
   type LoadPage,
   type PortalForServices,
   type PortalForVisitors,
+  type PortalServiceMembers,
   type RemoteModule,
   type RemoteServices,
   type RemoteTour,
+  type ServiceDialogProps,
   type VaultFactory,
   type VisitorFactory,
 } from "./remote.ts";
@@ -102,10 +132,17 @@ export {
   type VaultShares,
   type Visitor,
 } from "./sharing.ts";
+export { VendorId } from "./vendor-id.ts";
 export {
   autoLockMinutes,
+  keepOpenDurations,
+  keepOpenStatuses,
   type AutoLock,
+  type KeepOpen,
+  type KeepOpenDuration,
+  type KeepOpenStatus,
   type DeviceKind,
+  type HistoryWords,
   type ExportedSecrets,
   type KitRecord,
   type KitOptions,

@@ -22,11 +22,11 @@ describe("RemoteManifest", () => {
     "/shared/:shareId",
     "/p-shared/:shareId",
     "/_debug_",
-  ])("takes the path %s", (path) => {
+  ])("accepts the path %s", (path) => {
     expect(isValidRoute({ path })).toBe(true);
   });
 
-  it("takes a route that is part of a feature", () => {
+  it("accepts a route with a feature", () => {
     expect(isValidRoute({ feature: "own_notes" })).toBe(true);
   });
 
@@ -38,26 +38,26 @@ describe("RemoteManifest", () => {
     ["has a star in the middle", "/notes/*/pages"],
     ["ends with a slash", "/notes/"],
     ["has capitals", "/Notes"],
-    ["leads out of itself", "/notes/../home"],
-    ["asks something", "/notes?all"],
+    ["has dot segments", "/notes/../home"],
+    ["has a query", "/notes?all"],
     ["leads to the service", "/api/notes"],
     ["leads to files of a release", "/r/notes"],
     ['contains "shared"', "/shared-notes"],
-    ['contains "shared" without more', "/shared"],
-    ['contains "shared" once more', "/shared/shared-notes"],
+    ['is only "shared"', "/shared"],
+    ['contains "shared" twice', "/shared/shared-notes"],
     ['contains "shared" in the name of a parameter', "/notes/:sharedId"],
-    ['contains "shared" further on', "/notes/p-shared/x"],
+    ['contains "p-shared" after its first word', "/notes/p-shared/x"],
   ])("refuses a path that %s", (_, path) => {
     expect(isValidRoute({ path })).toBe(false);
   });
 
   it.each<[string, object]>([
-    ["a title of a namespace that it does not own", { routes: [{ ...route, titleKey: "errors:unknown" }] }],
-    ["texts of the host", { namespaces: ["notes", "errors"] }],
-    ["a title that is no key", { routes: [{ ...route, titleKey: "Notes" }] }],
-    ["a path twice", { routes: [route, route] }],
+    ["a title from a namespace that the remote does not own", { routes: [{ ...route, titleKey: "errors:unknown" }] }],
+    ["a namespace of the host", { namespaces: ["notes", "errors"] }],
+    ["a title key without a namespace", { routes: [{ ...route, titleKey: "Notes" }] }],
+    ["a duplicate path", { routes: [route, route] }],
     [
-      "a path twice by other names of its parameters",
+      "paths that differ only in parameter names",
       {
         routes: [
           { ...route, path: "/notes/:one" },
@@ -66,11 +66,17 @@ describe("RemoteManifest", () => {
       },
     ],
     ["a name with a dash", { name: "my-notes" }],
-    ["a range that is none", { contract: "2.0.0" }],
-    ["an area without a Spanish name", { title: { en: "Notes" } }],
-    ["a capability that there is not", { capabilities: ["token"] }],
-    ["a feature whose name is no word", { routes: [{ ...route, feature: "My notes" }] }],
-    ["a fact that nobody reads", { navigation: [] }],
+    ["a version in place of a range", { contract: "2.0.0" }],
+    ["a missing Spanish title", { title: { en: "Notes" } }],
+    ["an unknown capability", { capabilities: ["token"] }],
+    ["a feature name with spaces", { routes: [{ ...route, feature: "My notes" }] }],
+    ["an unknown member", { navigation: [] }],
+    ["paths of the service without the capability http", { api_paths: ["/user"] }],
+    ["the capability http without a path", { capabilities: ["http"] }],
+    ...["/", "/user/", "/users/:id", "/user?x", "//user", "/user/../secrets", "user"].map((path): [string, object] => [
+      `the path ${path} of the service`,
+      { capabilities: ["http"], api_paths: [path] },
+    ]),
   ])("refuses %s", (_, changes) => {
     expect(isValid(changes)).toBe(false);
   });
@@ -86,7 +92,7 @@ describe("pathsOverlap", () => {
     ["/settings/*", "/settings"],
     ["/settings/*", "/settings/a/b"],
     ["/:any/profile", "/settings/:page"],
-  ])("tells that %s and %s can be the same address", (first, second) => {
+  ])("finds that %s and %s overlap", (first, second) => {
     expect([pathsOverlap(first, second), pathsOverlap(second, first)]).toEqual([true, true]);
   });
 
@@ -96,7 +102,7 @@ describe("pathsOverlap", () => {
     ["/notes/:id", "/notes/:id/pages"],
     ["/settings/*", "/setting"],
     ["/notes/:id/pages", "/notes/:id/words"],
-  ])("keeps %s and %s apart", (first, second) => {
+  ])("finds that %s and %s do not overlap", (first, second) => {
     expect([pathsOverlap(first, second), pathsOverlap(second, first)]).toEqual([false, false]);
   });
 });

@@ -1,21 +1,23 @@
 import { z } from "zod";
 
-import { capabilities } from "./remote.ts";
+import { capabilities as allCapabilities } from "./remote.ts";
 
-/** Reserved: builds, processes or addresses behind the gateway have these names. */
+/**
+ * Names that no remote may have, because builds, processes and paths behind the gateway use them.
+ */
 const reservedNames = ["host", "api", "identity", "service", "gateway"];
 
 /**
- * Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address,
+ * Name of a remote, also used for its folder `remote-<name>`, its releases and its path
  * `/r/<name>/`.
  */
 export const RemoteName = z
   .string()
   .regex(/^[a-z][a-z0-9]{0,31}$/)
-  .refine((name) => !reservedNames.includes(name), "is the name of something else");
+  .refine((name) => !reservedNames.includes(name), "is reserved");
 export type RemoteName = z.infer<typeof RemoteName>;
 
-/** Namespaces of the host's own texts. */
+/** Namespaces of the host's own texts. No remote may have one of these. */
 export const hostNamespaces: readonly string[] = [
   "beta-sidebar",
   "common",
@@ -27,48 +29,57 @@ export const hostNamespaces: readonly string[] = [
   "modals",
 ];
 
-/** Name of a namespace of texts, which is not one of the host's. */
+/** Paths of the host's own screens. No remote may have one of these. */
+export const hostPaths = ["/help", "/status", "/validate-email", "/_debug_flags_"] as const;
+
+/**
+ * Paths with only letters, digits, `.`, `_`, `~` and `-`. Any other character could make a call
+ * resolve to another path than the checked one.
+ */
+export const plainPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/;
+
+/** Name of a namespace of texts that is not one of the host's. */
 const Namespace = z
   .string()
   .regex(/^[a-z][a-z-]*$/)
   .refine((name) => !hostNamespaces.includes(name), "belongs to the host");
 
-/** Below these the portal's address leads to files and to the service, never to a screen. */
+/** First segments of paths that lead to files or to the service, never to a screen. */
 const reservedSegments = ["api", "r", "deployments", "locales", "static", "healthz"];
 
 /**
- * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It
- * begins with a word, so that no remote can claim every address.
+ * Path pattern of react-router: words, `:parameters`, and `*` only at the end. It begins with a
+ * word, so that no remote can claim every path.
  */
 const RoutePath = z
   .string()
   .regex(/^\/[a-z0-9_-]+(\/(:[a-zA-Z]+|[a-z0-9_-]+))*(\/\*)?$/)
   .refine((path) => !reservedSegments.includes(path.split("/")[1] ?? ""), "leads to files or to the service")
-  // Specification, section 2: what is shared by a link is told by this word in its address.
+  // Specification, section 2: this word in an address identifies a share.
   .refine(
     (path) =>
       !path
         .replace(/^\/(p-)?shared\//, "/")
         .toLowerCase()
         .includes("shared"),
-    'contains "shared" otherwise than as shared/ or p-shared/',
+    'contains "shared" outside a leading shared/ or p-shared/',
   );
 
-/** One screen of a remote; its code is what `remote.tsx` gives for the same path. */
+/** A screen of a remote. `remote.tsx` provides its code under the same path. */
 const ManifestRoute = z.strictObject({
   path: RoutePath,
-  /** What the screen is called, `<namespace>:<key>`, of a namespace of the same manifest. */
+  /** Key of the screen's title, `<namespace>:<key>`, in a namespace of this manifest. */
   titleKey: z.string().regex(/^[a-z][a-z-]*:[A-Za-z0-9_.]+$/),
   /**
-   * Who may see it: whoever is signed in, everybody, or whoever is signed in or has seen the
-   * landing page.
+   * Who may see the screen. `signed_in`: signed-in people. `public`: everyone. `guarded`: people
+   * who are signed in or have visited the landing page.
    */
   access: z.enum(["signed_in", "public", "guarded"]),
-  /** With the portal's navigation around it. */
+  /** Whether the portal's navigation surrounds the screen. */
   shell: z.boolean(),
   /**
-   * Name of the feature that it is part of: a deployment that sets this one to `false` has no such
-   * address.
+   * Feature to which the screen belongs. The path does not exist in a deployment that sets the
+   * feature to `false`.
    */
   feature: z
     .string()
@@ -78,44 +89,52 @@ const ManifestRoute = z.strictObject({
 export type ManifestRoute = z.infer<typeof ManifestRoute>;
 
 /**
- * What a remote says of itself before its code runs: `manifest.json` of its package, signed as part
- * of each release. The host has it before it draws anything, so that a release brings its own
- * pages.
+ * Describes a remote without running its code. It is `manifest.json` of the remote's package, and
+ * is signed as part of each release. The host knows all routes before it loads any remote.
  */
 export const RemoteManifest = z
   .strictObject({
     name: RemoteName,
-    /** Range of contract versions that it was built for, such as `^3` or `^3.1`. */
+    /** Range of contract versions that the remote supports, such as `^3` or `^3.1`. */
     contract: z.string().regex(/^\^[1-9][0-9]*(\.[0-9]+){0,2}$/),
-    /** Title of the area when its own texts are not loaded. */
+    /** Title of the area while the remote's texts are not loaded. */
     title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),
     routes: z.array(ManifestRoute),
-    /** Namespaces of texts that it owns: its release carries each as `locales/{lng}/{ns}.json`. */
+    /** Namespaces of the remote's texts. Its release contains each as `locales/{lng}/{ns}.json`. */
     namespaces: z.array(Namespace),
-    capabilities: z.array(z.enum(capabilities)),
-    /** Paths of the service that it may call, by whole segments. */
-    api_paths: z.array(z.string().startsWith("/")),
+    capabilities: z.array(z.enum(allCapabilities)),
+    /**
+     * Paths of the service that the remote may call, with the capability `http`. Each path includes
+     * the paths below it.
+     */
+    api_paths: z.array(z.string().regex(plainPath, "permits nothing: write words, as in /user/me")),
   })
-  .superRefine(({ routes, namespaces }, context) => {
+  .superRefine(({ routes, namespaces, capabilities, api_paths }, context) => {
+    if (capabilities.includes("http") !== api_paths.length > 0)
+      context.addIssue({
+        code: "custom",
+        path: ["api_paths"],
+        message: 'need the capability "http", which needs at least one of them',
+      });
     for (const [index, { path, titleKey }] of routes.entries()) {
       if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`)))
         context.addIssue({
           code: "custom",
           path: ["routes", index, "titleKey"],
-          message: "is of a namespace that the manifest does not name",
+          message: "uses a namespace that the manifest does not list",
         });
       if (routes.slice(0, index).some((earlier) => normalisePattern(earlier.path) === normalisePattern(path)))
-        context.addIssue({ code: "custom", path: ["routes", index, "path"], message: "stands twice" });
+        context.addIssue({ code: "custom", path: ["routes", index, "path"], message: "is declared twice" });
     }
   });
 export type RemoteManifest = z.infer<typeof RemoteManifest>;
 
-/** Whether there is an address that fits both patterns. */
+/** Whether a path exists that matches both patterns. */
 export function pathsOverlap(first: string, second: string): boolean {
   const [firstSegments, secondSegments] = [splitPattern(first), splitPattern(second)];
   for (let index = 0; ; index++) {
     const [left, right] = [firstSegments[index], secondSegments[index]];
-    if (left === "*" || right === "*") return true; // `*` also matches nothing at all
+    if (left === "*" || right === "*") return true; // `*` also matches zero segments
     if (left === undefined || right === undefined) return left === right;
     if (left !== right && left !== ":" && right !== ":") return false;
   }
@@ -125,7 +144,9 @@ function splitPattern(pattern: string): readonly string[] {
   return normalisePattern(pattern).split("/").slice(1);
 }
 
-/** A pattern without what the router ignores: names of parameters, and case. */
+/**
+ * Replaces the parts of a pattern that the router ignores: names of parameters, and letter case.
+ */
 function normalisePattern(pattern: string): string {
   return pattern.replace(/:[a-zA-Z]+/g, ":").toLowerCase();
 }

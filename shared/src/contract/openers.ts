@@ -1,25 +1,25 @@
 import type { CallOptions, OpenerHandle } from "./contents.ts";
 
 /**
- * What can open the account's secrets: images, printed recovery codes, passkeys. Each act on them
- * takes an opener that opens today, or null where one was shown since load or lock
- * (`show_opener_first` otherwise). Codes and passkeys that are shown are handles, as pictures are.
+ * Openers of the account: pictures, printed recovery codes and passkeys.
+ *
+ * Operations take an opener that opens the account now. Null suffices if an opener was presented
+ * since the last load or lock; otherwise they fail with `show_opener_first`.
  */
 export interface VaultOpeners {
   /**
-   * What opens what today. Takes an unlocked device, no opener. `vault_locked`, `list_mismatch`,
-   * `older_state`.
+   * Lists openers and the secrets that each one opens. Needs an unlocked device, but no opener.
+   * Fails with `vault_locked`, `list_mismatch`, `older_state`.
    */
   readonly list: (options?: CallOptions) => Promise<OpenersOverview>;
 
-  /** A new code, which opens nothing before {@link add}. It is given once and kept nowhere. */
-  readonly generateRecoveryCode: () => Promise<RecoveryCode>;
-
   /**
-   * Makes a code or a passkey, which is shown, an opener of the account: it unlocks, and opens what
-   * is protected from now on. What was protected before is for {@link resealForAllOpeners}. Adding
-   * the same once more changes nothing. `recovery_code_unreadable`, `passkey_without_prf`,
-   * `limit_reached` with 32 openers, `no_keyring`, `state_conflict`.
+   * Makes a presented code or passkey an opener of the account. It then unlocks the account, and
+   * opens the secrets that are protected from now on. {@link resealForAllOpeners} re-seals earlier
+   * secrets. Idempotent.
+   *
+   * Fails with `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached` with 32 openers,
+   * `no_keyring`, `state_conflict`.
    */
   readonly add: (
     newOpener: { readonly handle: OpenerHandle; readonly name: string },
@@ -28,18 +28,19 @@ export interface VaultOpeners {
   ) => Promise<{ readonly openerId: string }>;
 
   /**
-   * Seals every secret that this opener opens to all openers of the account, one after another.
-   * What is done stays done: after an abort, an error or a closed tab the next call goes on. Former
-   * versions stay as they are. `progress` counts secrets.
+   * Re-seals every secret that this opener opens to all openers of the account, one secret after
+   * another. `progress` counts secrets. After an abort, an error or a closed tab the next call
+   * continues. Does not re-seal former versions.
    */
   readonly resealForAllOpeners: (opener: OpenerHandle, options?: CallOptions) => Promise<ResealedSecrets>;
 
   /**
-   * Takes an opener away: first from the secrets that `opener` opens as well, then from the
-   * account. Secrets that nothing else opens are lost by it: `last_opener` (`secrets` says how
-   * many) unless `acceptedLosses` names exactly them. `last_opener` without `secrets` for the last
-   * picture of the account. Copies made before, and former versions, stay openable by whoever has
-   * it.
+   * Removes an opener, first from the secrets that `opener` also opens, then from the account. The
+   * removed opener still opens former versions, and sealed copies made earlier.
+   *
+   * Secrets that only the removed opener opens would be lost. Then the call fails with
+   * `last_opener` (details: `secrets`, their number), unless `acceptedLosses` lists exactly their
+   * ids. For the account's last picture it fails with `last_opener` without `secrets`.
    */
   readonly remove: (
     openerId: string,
@@ -47,15 +48,17 @@ export interface VaultOpeners {
     options?: CallOptions & { readonly acceptedLosses?: readonly string[] },
   ) => Promise<void>;
 
-  /** Which opener of the account is shown, by its id. Nothing changes. As {@link Vault.unlock}. */
+  /** Finds the id of the presented opener. Changes nothing. Fails as {@link Vault.unlock} does. */
   readonly recognise: (opener: OpenerHandle, options?: CallOptions) => Promise<{ readonly openerId: string }>;
 
   /**
-   * A new account key, after a device was lost: what was kept there opens nothing new. The openers
-   * shown stay, all others go from account and secrets; a picture has to be among them. All or
-   * nothing: after an abort, an error or a closed tab everything is as it was before or, where the
-   * last answer was lost, as it is afterwards. `last_opener` as with {@link remove};
-   * `publication_not_seen`, `list_mismatch`, `state_conflict`. `progress` counts secrets.
+   * Replaces the account key after the loss of a device, whose stored keys then open nothing new.
+   * Presented openers stay; one of them must be a picture. All other openers are removed from
+   * account and secrets. `progress` counts secrets.
+   *
+   * Atomic: after an abort, an error or a closed tab the account is unchanged. Only if the last
+   * response was lost, it may be fully changed. Fails with `last_opener` as {@link remove} does,
+   * and with `publication_not_seen`, `list_mismatch`, `state_conflict`.
    */
   readonly rotate: (
     openers: readonly OpenerHandle[],
@@ -63,14 +66,17 @@ export interface VaultOpeners {
   ) => Promise<RotationResult>;
 
   /**
-   * Puts another image in the place of the one shown: the same picture with another passphrase or
-   * none, whose copies go on to open, or another picture. Secrets that it opens are sealed to the
-   * new one, former versions too, and contents up to 256 KiB take another key; shares of those end.
-   * All or nothing, as with {@link rotate}. Copies made before stay openable by the image as it
-   * was. `opener_needed`, `picture_resembles_another`, `picture_needs_passphrase`,
-   * `picture_too_plain`, `openers_changed`.
+   * Replaces the presented picture by another one, or only its passphrase. If only the passphrase
+   * changes, copies of the picture still open. Atomic, like {@link rotate}.
    *
-   * @param replacement a picture with the passphrase that it is to have
+   * Secrets that the old picture opens are re-sealed to the new one, including former versions.
+   * Contents up to 1 MiB get a new content identity, which ends their shares. The old picture and
+   * passphrase still open sealed copies made earlier.
+   *
+   * Fails with `opener_needed`, `picture_resembles_another`, `picture_needs_passphrase`,
+   * `passphrase_too_weak`, `picture_too_plain`, `openers_changed`.
+   *
+   * @param replacement the new picture, presented with its new passphrase
    */
   readonly replaceImage: (
     opener: OpenerHandle,
@@ -81,7 +87,7 @@ export interface VaultOpeners {
 
 export type OpenerKind = "image" | "recovery_code" | "passkey";
 
-/** The same 32 bytes twice, to be printed. A secret. */
+/** The same 32 bytes in two notations, for printing. Secret. */
 export interface RecoveryCode {
   /** 24 words of the English BIP-39 list. */
   readonly words: readonly string[];
@@ -92,7 +98,7 @@ export interface RecoveryCode {
 export interface OpenersOverview {
   /** In the order in which they were added. */
   readonly openers: readonly AccountOpener[];
-  /** Newest first; the trash, as long as its contents are there, included. */
+  /** Newest first. Includes the trash while its contents exist. */
   readonly secrets: readonly SecretOpeners[];
 }
 
@@ -102,37 +108,39 @@ export interface AccountOpener {
   readonly name: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** When it was last proved to open one of the secrets. RFC 3339; null when it never was. */
+  /** When a copy check last proved that it opens a secret (RFC 3339), or null. */
   readonly copyCheckedAt: string | null;
-  /** How many secrets it opens. */
+  /** Number of secrets that it opens. */
   readonly secretCount: number;
-  /** Ids of those that nothing else opens. */
+  /** Ids of secrets that no other opener opens. */
   readonly soleOpenerOf: readonly string[];
-  /** False when the service does not give its slot: then it unlocks nothing. */
+  /** False if the service does not return the opener's slot. The opener then unlocks nothing. */
   readonly hasSlot: boolean;
 }
 
 export interface SecretOpeners {
   readonly secretId: string;
   readonly title: string;
-  /** Ids of the account's openers that open it. */
-  readonly openers: readonly string[];
-  /** Ids of those that do not. */
-  readonly missing: readonly string[];
-  /** The newest rehearsal, with any of them. RFC 3339; null when it was never rehearsed. */
+  /** Ids of the account's openers that open the secret. */
+  readonly openerIds: readonly string[];
+  /** Ids of the account's openers that do not open the secret. */
+  readonly missingOpenerIds: readonly string[];
+  /**
+   * Date of the last copy check with any of the openers that open the secret (RFC 3339), or null.
+   */
   readonly copyCheckedAt: string | null;
 }
 
 export interface ResealedSecrets {
-  /** How many were sealed anew. */
-  readonly resealed: number;
-  /** Ids of those that this opener does not open, or that no key of this account signed. */
-  readonly skipped: readonly string[];
+  /** Number of secrets that were re-sealed. */
+  readonly resealedCount: number;
+  /** Ids of secrets that this opener does not open, or that no key of this account signed. */
+  readonly skippedIds: readonly string[];
 }
 
 export interface RotationResult {
-  /** Ids of openers that were not shown and went. */
+  /** Ids of the openers that were not presented and were removed. */
   readonly removedOpenerIds: readonly string[];
-  /** Titles of requests that waited for an answer. Their links are over. */
+  /** Titles of unanswered requests; their links no longer work. */
   readonly revokedRequestTitles: readonly string[];
 }

@@ -2,7 +2,7 @@ import { createContext, useContext } from "react";
 
 import type { ErrorCode } from "../errors/index.ts";
 import type { Drives } from "./drives.ts";
-import type { HttpClient } from "./http.ts";
+import type { HttpClient } from "./http-client.ts";
 import type { Language } from "./language.ts";
 import type { RemoteName } from "./manifest.ts";
 import type { Visitor } from "./sharing.ts";
@@ -11,9 +11,9 @@ import type { Vault } from "./vault.ts";
 export type ThemeName = "light" | "dark";
 
 export interface PortalUser {
-  /** Immutable id of the account; what sealed documents name. */
+  /** Immutable id of the account, as sealed documents name it. */
   readonly userId: string;
-  /** Name shown to people; may change. */
+  /** Display name; may change. */
   readonly userName: string;
   readonly contactEmail: string | null;
 }
@@ -21,16 +21,27 @@ export interface PortalUser {
 export interface PortalVendor {
   readonly vendorId: string;
   readonly branding: { readonly productName: string };
-  /** What the vendor tells or offers on Home, newest first. */
+  /** The vendor's messages on the home screen, newest first. */
   readonly messages: readonly PortalMessage[];
   /**
-   * Where people pay, at the vendor's payment provider; left out where nothing is paid. No card
-   * data passes the portal.
+   * URL of the vendor's payment provider, where people pay. Omitted if nothing costs money. No card
+   * data passes through the portal.
    */
   readonly paymentsUrl?: string | undefined;
+  /** Other applications from which people get secrets. None if omitted. */
+  readonly handovers?: readonly PortalHandover[] | undefined;
 }
 
-/** Plain text in every language of the portal; `link` is an address to go to. */
+/**
+ * A page of another application. The portal opens it, and takes a secret from it:
+ * docs/handing-over.md.
+ */
+export interface PortalHandover {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** Plain text in each language of the portal. `link` is an optional URL. */
 export interface PortalMessage {
   readonly id: string;
   readonly title: Readonly<Record<Language, string>>;
@@ -41,15 +52,18 @@ export interface PortalMessage {
 export interface ConfirmOptions {
   readonly title: string;
   readonly description: string;
-  /** Defaults to "Yes" and "Cancel" in the person's language. */
+  /** By default "Yes" and "Cancel" in the person's language. */
   readonly confirmLabel?: string;
   readonly cancelLabel?: string;
   readonly alert?: boolean;
-  /** Confirming loses something: it is the dangerous button, and the other one the main one. */
+  /**
+   * Whether confirming destroys something. Styles its button as dangerous and the other one as
+   * primary.
+   */
   readonly danger?: boolean;
-  /** One button only: nothing to decide. */
+  /** Shows only the confirm button, for a message without a decision. */
   readonly singleButton?: boolean;
-  /** Neither Escape nor a click outside closes it. */
+  /** Whether Escape and clicks outside leave the dialog open. */
   readonly mustAnswer?: boolean;
 }
 
@@ -58,7 +72,9 @@ export interface Notice {
   readonly text: string;
 }
 
-/** A failure that a remote reports. It names no secret and has no message of another library. */
+/**
+ * A failure that a remote reports. It contains no secret, and no error message of another library.
+ */
 export interface FailureReport {
   readonly remote: RemoteName;
   readonly phase: "load" | "render" | "call";
@@ -66,68 +82,73 @@ export interface FailureReport {
 }
 
 /**
- * `lock`: put keys and plaintext away. `sign_out`: the same, and what this device keeps for a
- * shared computer too.
+ * `lock`: wipe keys and plaintext. `sign_out`: also wipe data that must not stay on a shared
+ * computer.
  */
 export type LockReason = "lock" | "sign_out";
 
-/** The portal as a remote sees it. Frozen; a new object is made when a member changes. */
+/**
+ * The portal as remotes see it. The object is frozen; when a member changes, a new object is
+ * created.
+ */
 export interface Portal {
   /**
-   * Calls to the service, limited to the paths that the release declares. There is no way to read
-   * the token.
+   * Calls to the service, limited to the paths that the release declares. Remotes cannot read the
+   * token.
    */
   readonly http: HttpClient;
-  /** All sealing. Rejects with `vault_unavailable` when the recovery remote does not load. */
+  /**
+   * The vault, which seals and opens secrets. Rejects with `vault_unavailable` when the recovery
+   * remote does not load.
+   */
   readonly vault: Promise<Vault>;
   /**
-   * What a page opened by a link does, without an account's keys. Rejects with `vault_unavailable`
-   * when the recovery remote does not load.
+   * Operations of a page opened by a link, without access to an account's keys. Rejects with
+   * `vault_unavailable` when the recovery remote does not load.
    */
   readonly visitor: Promise<Visitor>;
   readonly user: PortalUser;
   readonly vendor: PortalVendor;
   readonly features: Readonly<Record<string, boolean>>;
   /**
-   * Cloud drives that this deployment is registered with. None without the capability: the picture
-   * field is drawn in every remote's forms.
+   * Cloud drives for which this deployment is registered. Needs no capability, because forms of
+   * every remote have the picture field.
    */
   readonly drives: Readonly<Drives>;
   readonly language: Language;
   readonly theme: ThemeName;
-  /** Of the application, as the deployment says: `0.3.1`. */
+  /** Version of the application in the deployment document, such as `0.3.1`. */
   readonly appVersion: string;
   /**
-   * What the person chose, for all pages, and kept. With the capability `preferences`; a new portal
-   * object follows.
+   * Saves the chosen language for all pages; a new portal object follows. Needs the capability
+   * `preferences`.
    */
   readonly setLanguage: (language: Language) => void;
   readonly setTheme: (theme: ThemeName) => void;
-  /** Goes to a path of the portal. */
+  /** Navigates to a path of the portal. */
   readonly navigate: (path: string, options?: { readonly replace?: boolean }) => void;
-  /** Asks in a dialog; false when it was closed. */
+  /** Asks in a dialog. Resolves with false when the person cancels or closes it. */
   readonly confirm: (request: ConfirmOptions) => Promise<boolean>;
-  /** A toast, 5 s, top right. */
+  /** Shows a toast for 5 s. */
   readonly notify: (notice: Notice) => void;
   /**
-   * Asks the person to sign in once more, in a window beside the page; afterwards calls are made
-   * with the fresh sign-in. Call it from a click. Rejects as the member of `PortalForServices`
-   * does.
+   * Asks the person to sign in again in a window. Later calls use the new sign-in. Call it from a
+   * click. Rejects with the codes of `signInAgain` of `PortalForServices`.
    */
   readonly signInAgain: () => Promise<void>;
   readonly report: (report: FailureReport) => void;
   /**
    * Calls the listener before the portal locks or signs out, and waits for it up to a time limit.
-   * Returns its undo.
+   * Returns an unsubscribe function.
    */
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
 }
 
 export const PortalContext = createContext<Portal | null>(null);
 
-/** The portal. Only inside a remote's screens. */
+/** Returns the portal. Call it only inside a remote's screens. */
 export function usePortal(): Portal {
   const portal = useContext(PortalContext);
-  if (portal === null) throw new TypeError("usePortal is used outside the portal");
+  if (portal === null) throw new TypeError("usePortal must be called inside the portal");
   return portal;
 }

@@ -4,73 +4,87 @@ import type { PortalError } from "../errors/index.ts";
 import type { CallOptions, ContentKind, PictureFieldProps, OpenedSecret, OpenerHandle } from "./contents.ts";
 
 /*
- * Sharing, asking and receiving. What a person with an account does is part of the vault; what a
- * page without one does is the visitor's, which has no way to the keys of an account.
+ * Sharing, requesting and receiving. Operations that need an account are part of the vault.
+ * Operations of a page without an account are part of the visitor, which has no access to an
+ * account's keys.
  */
 
 export type ShareAudience = "public" | "signed_in" | "person";
 
 export interface NewShareInput {
   readonly secretId: string;
-  /** `person` is sealed to the keys that {@link VaultPeople.find} showed, and pins them. */
+  /** `person`: seals to the keys that {@link VaultPeople.find} returned, and pins these keys. */
   readonly to:
     | { readonly audience: "public" | "signed_in" }
     | { readonly audience: "person"; readonly person: PersonRecord };
   /** RFC 3339; at most 30 days ahead. */
   readonly expiresAt: string;
-  /** Null: no limit. */
+  /** Number of views; null for no limit. */
   readonly maxViews: number | null;
-  /** Of a link; null without one. It goes into the key and is never sent. */
+  /** Password of a link, or null. It is part of the key and is never sent. */
   readonly password: string | null;
   /**
-   * Of a link: a picture chosen for this share. `picture_is_opener` when it is one of the owner's
-   * own.
+   * Picture chosen for this link, or null. A picture that opens the account fails with
+   * `picture_is_opener`.
    */
   readonly picture: OpenerHandle | null;
-  /** Mail when it is opened. */
+  /** Whether the owner gets a mail when the share is opened. */
   readonly notify: boolean;
 }
 
-/** Shares of this account. Each member also has the codes of any call of the vault. */
+/** Shares of this account. Each member also fails with the codes of every vault call. */
 export interface VaultShares {
   /**
-   * Seals the present version for somebody and publishes it. `link` is the whole address with its
-   * key, null for a person. `opener_needed`, `person_changed`, `picture_is_opener`,
+   * Seals the current version for a recipient and publishes the share. `link` is the complete URL
+   * with its key; null for a person. Without an opener uses the one that is kept open, or fails
+   * with `show_opener_first`. Also fails with `opener_needed`, `person_changed`,
+   * `picture_is_opener`, `passphrase_too_weak` for a password below `requiredStrength`,
    * `version_conflict`, `state_conflict`.
    */
   readonly create: (
     request: NewShareInput,
-    opener: OpenerHandle,
+    opener: OpenerHandle | null,
     options?: CallOptions,
   ) => Promise<{ readonly shareId: string; readonly link: string | null }>;
   /**
-   * From the sealed document alone, no call to the sharing part of the service: for marks in lists.
-   * Empty while locked.
+   * Lists shares from the sealed document, without a call to the service. For marks in lists. Empty
+   * while locked.
    */
   readonly list: () => Promise<readonly ShareSummary[]>;
-  /** Those of one secret as the service says, compared with the sealed document; newest first. */
+  /**
+   * Lists the shares of a secret, newest first, as the service reports them. Compares them with the
+   * sealed document.
+   */
   readonly listForSecret: (
     secretId: string,
     options?: CallOptions & { readonly includeEnded?: boolean },
   ) => Promise<readonly SecretShare[]>;
   /**
-   * The whole address of a link once more. `show_opener_first` without an opener where none was
-   * shown since load or lock, `decryption_failed` where the service keeps another ticket, version
-   * or date of it than was signed.
+   * Returns the complete URL of a link again. Fails with `show_opener_first` without an opener,
+   * unless one was presented since the last load or lock. Fails with `decryption_failed` if the
+   * service stores another ticket, version or date than was signed.
    */
   readonly getLink: (shareId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<string>;
-  /** Takes no opener. */
+  /**
+   * Changes expiry or number of views. An earlier expiry or fewer views need no opener; others fail
+   * with `show_opener_first` without one.
+   */
   readonly change: (
     shareId: string,
     change: { readonly expiresAt?: string; readonly maxViews?: number | null },
     options?: CallOptions,
   ) => Promise<void>;
-  /** Seals the present version of the secret for whoever has the share. */
-  readonly updateContent: (shareId: string, opener: OpenerHandle, options?: CallOptions) => Promise<void>;
   /**
-   * Effective at once, also for a share that only the service names; takes no opener. Who opened it
-   * may have kept it. Without effect when it is over already. `vault_locked` and alarms of the
-   * keyring come after it: it is revoked then, and the document does not say so.
+   * Re-seals the share to the current version of the secret. Null uses the opener that is kept
+   * open; without one it fails with `show_opener_first`.
+   */
+  readonly updateContent: (shareId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<void>;
+  /**
+   * Revokes a share immediately, even one that the sealed document does not list. Needs no opener.
+   * Idempotent. Recipients who opened the share may have kept its content.
+   *
+   * `vault_locked` and errors of the keyring occur after the service has revoked the share. Then
+   * only the sealed document is not updated yet.
    */
   readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
 }
@@ -87,10 +101,10 @@ export interface ShareSummary {
 }
 
 /**
- * `hidden`: the sealed document names it and the service does not. `not_revoked_here`: the service
- * says that it is revoked, the document does not. `still_served`: revoked by the document, and the
- * service still serves it. `changed`: another version, date or ticket than was signed. `unknown`:
- * the service names it, the document does not.
+ * How the service and the sealed document differ. `hidden`: only the document lists the share.
+ * `unknown`: only the service lists it. `not_revoked_here`: revoked at the service, but not in the
+ * document. `still_served`: revoked in the document, but the service still serves it. `changed`:
+ * the service has another version, date or ticket than was signed.
  */
 export type ShareDiscrepancy = "hidden" | "not_revoked_here" | "still_served" | "changed" | "unknown";
 
@@ -98,65 +112,70 @@ export interface SecretShare extends ShareSummary {
   readonly person: { readonly userId: string; readonly userName: string } | null;
   readonly hasPassword: boolean;
   readonly hasPicture: boolean;
-  /** Counted by the service. */
+  /** Number of views that the service counted. */
   readonly views: number;
   readonly maxViews: number | null;
   readonly lastOpenedAt: string | null;
   readonly state: "live" | "expired" | "used_up" | "revoked" | "locked" | "ended";
-  /** Whether the secret has a later version than it shows. */
+  /** Whether the secret has a newer version than the share. */
   readonly outdated: boolean;
   readonly discrepancy: ShareDiscrepancy | null;
 }
 
 /**
- * How well this account knows somebody's keys. `changed`: other keys than those pinned, another
- * account behind the name, or another name for the account: nothing is sealed or opened before the
- * person decides.
+ * How far this account trusts a person's keys. `known`: the keys are pinned. `compared`: their
+ * safety words were compared too. `changed`: the keys differ from the pinned ones, the user name
+ * belongs to another account, or the account has another name. After a change nothing is sealed or
+ * opened before the person decides.
  */
 export type TrustLevel = "unknown" | "known" | "compared" | "changed";
 
-/** An account under a name, by the keys that were shown. */
+/** An account, its user name, and its keys as they were shown. */
 export interface PersonKeys {
   readonly userId: string;
   readonly userName: string;
-  /** Eight words of the keys that the directory gives now. */
+  /** Eight safety words (English BIP-39 list) of the keys that the directory returns at present. */
   readonly safetyWords: readonly string[];
 }
 
 export interface PersonRecord extends PersonKeys {
   readonly trust: TrustLevel;
-  /** Eight words of what is pinned, where the standing is `changed`. */
+  /** Eight safety words of the pinned keys, if `trust` is `changed`. */
   readonly formerSafetyWords: readonly string[] | null;
-  /** The name under which the account is pinned, where it is another one. */
+  /** User name under which the account was pinned, if the name has changed. */
   readonly formerName: string | null;
   readonly blocked: boolean;
 }
 
-/** People whose keys this account has pinned, in the sealed book. Takes no opener. */
+/**
+ * People whose keys this account has pinned, stored in the sealed book. Reading needs no opener.
+ * Pinning, comparing and blocking fail with `show_opener_first` if none was presented since the
+ * last load or lock.
+ */
 export interface VaultPeople {
   /**
-   * The keys of a user name, as the directory gives them now. `not_found` when nobody has that name
-   * or has keys yet.
+   * Looks up the current keys of a user name in the directory. Fails with `not_found` if the name
+   * does not exist or its account has no keys yet.
    */
   readonly find: (userName: string, options?: CallOptions) => Promise<PersonRecord>;
   /**
-   * By what is pinned: the directory is not asked, for it would learn whom this account knows.
-   * {@link find} compares one.
+   * Lists people with pinned keys. Makes no call to the directory, so that it does not learn whom
+   * this account knows. {@link find} looks up current keys.
    */
   readonly list: () => Promise<readonly (PersonRecord & { readonly pinnedAt: string })[]>;
   /**
-   * Pins the keys that these words stand for, instead of those pinned before. `person_changed` when
-   * the directory gives yet others.
+   * Pins the keys with these safety words, in place of keys pinned earlier. Fails with
+   * `person_changed` if the directory returns other keys.
    */
   readonly pin: (person: PersonKeys, options?: CallOptions) => Promise<void>;
-  /** Whether the words were compared, by another way than this portal. */
+  /** Saves whether the person compared the safety words over a channel other than this portal. */
   readonly setCompared: (userId: string, compared: boolean) => Promise<void>;
   /**
-   * The account, whether its keys are pinned or not; those of a stranger are pinned with it.
-   * `person_changed` when the directory gives other ones, `not_found`.
+   * Blocks or unblocks an account. Blocking an unknown account also pins its keys. Fails with
+   * `not_found`, and with `person_changed` if the directory returns other keys.
    */
   readonly setBlocked: (person: PersonKeys, blocked: boolean) => Promise<void>;
-  /** The words of this account, for others to compare. */
+  /** Returns this account's own safety words, for other people to compare. */
   readonly getOwnSafetyWords: () => Promise<{ readonly userName: string; readonly safetyWords: readonly string[] }>;
 }
 
@@ -176,7 +195,7 @@ export interface ReceivedShare {
   readonly available: boolean;
 }
 
-/** Who sealed it. `says`: nobody vouches for the name. */
+/** Account that sealed a share. `says`: the name is the sender's claim. */
 export interface Sender {
   readonly userId: string;
   readonly userName: string;
@@ -185,8 +204,8 @@ export interface Sender {
 }
 
 /**
- * An opened content of somebody else. Plaintext is held by whoever asked; drop it when it is put
- * away.
+ * A content that another person sealed. The caller keeps the plaintext until the view closes, then
+ * drops it.
  */
 export interface OpenedContent {
   readonly contentKind: ContentKind;
@@ -194,7 +213,7 @@ export interface OpenedContent {
   readonly mime: string;
   /** Bytes of the plain content. */
   readonly size: number;
-  /** Null for content too large to be held in memory: {@link save} streams it. */
+  /** Null for content that is too large for memory: {@link save} streams it. */
   readonly content: Uint8Array<ArrayBuffer> | null;
   /** As {@link OpenedSecret.save}. */
   readonly save: OpenedSecret["save"];
@@ -207,15 +226,17 @@ export interface OpenedShare extends OpenedContent {
   readonly sender: Sender;
 }
 
-/** What others shared with this account, by its keys. */
+/** Shares that other people sealed to keys of this account, and links for signed-in people. */
 export interface VaultReceived {
   readonly list: (options?: CallOptions & { readonly includeEnded?: boolean }) => Promise<readonly ReceivedShare[]>;
   /**
-   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since
-   * load or lock. `person_unknown` for the first thing of somebody whose keys are not pinned,
-   * unless `acceptedWords` is their words, which pins them; `person_changed`, `person_blocked`,
-   * each with {@link PersonDetails}, before a view is claimed. `share_unavailable`,
-   * `decryption_failed`.
+   * Claims a view and opens the share.
+   *
+   * Fails with `show_opener_first` without an opener, unless one was presented since the last load
+   * or lock; `share_unavailable`; `decryption_failed`. Fails before a view is claimed, with {@link
+   * PersonDetails}, with `person_changed`, `person_blocked`, and with `person_unknown` for a sender
+   * whose keys are not pinned. Pass the sender's safety words as `acceptedWords` to pin the keys
+   * and open the share.
    */
   readonly open: (
     shareId: string,
@@ -227,11 +248,11 @@ export interface VaultReceived {
 export interface SecretRequest {
   readonly title: string;
   readonly note: string;
-  /** As the person calls themselves: only the link vouches for it. */
+  /** Name that the requester chose. Only the link authenticates it. */
   readonly requesterName: string;
   /** RFC 3339; at most 30 days ahead. */
   readonly expiresAt: string;
-  /** Bytes of plain content at most. */
+  /** Maximum number of bytes of the plain content. */
   readonly maxSize: number;
   readonly notify: boolean;
 }
@@ -244,7 +265,7 @@ export interface RequestRow {
   readonly expiresAt: string;
   readonly providedAt: string | null;
   readonly collectedAt: string | null;
-  /** Bytes of the sealed answer; null before it came. */
+  /** Bytes of the sealed answer; null before the answer has arrived. */
   readonly size: number | null;
   /** As {@link ShareDiscrepancy}. */
   readonly discrepancy: "hidden" | "unknown" | "not_revoked_here" | "still_served" | null;
@@ -253,16 +274,17 @@ export interface RequestRow {
 export interface OpenedAnswer extends OpenedContent {
   readonly requestId: string;
   readonly note: string;
-  /** Eight words that the provider saw, too. */
+  /** Eight words of the English BIP-39 list. The sender saw the same words, or their numbers. */
   readonly receiptWords: readonly string[];
   readonly createdAt: string;
 }
 
-/** What this account asked others for. */
+/** Requests of this account, which ask other people for secrets. */
 export interface VaultRequests {
   /**
-   * `show_opener_first` without an opener where none was shown since load or lock. `limit_reached`
-   * with 20 open ones, `no_keyring` before the first secret.
+   * Publishes a request. Fails with `show_opener_first` without an opener, unless one was presented
+   * since the last load or lock; `limit_reached` with 20 open requests; `no_keyring` before the
+   * first secret.
    */
   readonly create: (
     request: SecretRequest,
@@ -273,15 +295,18 @@ export interface VaultRequests {
   readonly list: (options?: CallOptions & { readonly includeEnded?: boolean }) => Promise<readonly RequestRow[]>;
   readonly getLink: (requestId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<string>;
   /**
-   * Only reads. Another answer than the one opened first is refused: `decryption_failed`.
-   * `not_found` while none came, `content_gone`.
+   * Opens the answer without marking it as collected. Fails with `not_found` before an answer has
+   * arrived, `content_gone`, and `decryption_failed` if it is not the answer that was opened first.
    */
   readonly open: (requestId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<OpenedAnswer>;
-  /** Marks an answer as collected; its content goes 7 days later. */
+  /**
+   * Marks an answer as collected; the service deletes its content 7 days later. Fails like
+   * {@link drop} with `show_opener_first` if no opener was presented since the last load or lock.
+   */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
   /**
-   * Revokes an open request, or drops an answer that was collected at once. One whose time is over
-   * leaves the list; one that only the service names ends there.
+   * Revokes an open request, deletes a collected answer at once, or removes an expired request from
+   * the list. Also ends a request that only the service lists.
    */
   readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
 }
@@ -308,28 +333,32 @@ export interface RequestPreview {
   readonly note: string;
   readonly requesterName: string;
   readonly expiresAt: string;
-  /** Bytes of plain content at most. */
+  /** Maximum number of bytes of the plain content. */
   readonly maxSize: number;
   readonly state: RequestRow["state"];
-  /** An answer of this browser that was begun and not finished. */
-  readonly unfinishedAnswer: { readonly name: string; readonly size: number; readonly sent: number } | null;
+  /** Answer that this browser started and has not finished. */
+  readonly unfinishedAnswer: { readonly name: string; readonly size: number; readonly sentBytes: number } | null;
   /**
-   * Words of an answer of this browser that was taken, when that was not heard of then; told once.
+   * Receipt words of an answer that was accepted although its confirmation was lost. Returned once.
    */
   readonly receiptWords?: readonly string[];
 }
 
 /**
- * What a page opened by a link does. The link key comes from the address to the visitor's worker
- * and never reaches a page; `link_incomplete` when the link had none, or after a reload: the link
- * has to be opened again.
+ * Operations of a page opened by a link. The link key goes from the URL to the visitor's worker,
+ * and never to a screen.
+ *
+ * `link_incomplete`: the link had no key, or the page was reloaded. The person then has to open the
+ * link again.
  */
 export interface Visitor {
-  /** Costs nothing. `share_unavailable`, `link_incomplete`. */
+  /**
+   * Describes a share without claiming a view. Fails with `share_unavailable`, `link_incomplete`.
+   */
   readonly previewShare: (shareId: string, options?: CallOptions) => Promise<SharePreview>;
   /**
-   * Claims one view and opens it. A wrong picture costs none. `wrong_password` (details:
-   * `tries_left`), `not_this_picture`, `share_unavailable`, `decryption_failed`.
+   * Claims a view and opens the share. A wrong picture costs no view. Fails with `wrong_password`
+   * (details: `tries_left`), `not_this_picture`, `share_unavailable`, `decryption_failed`.
    */
   readonly openShare: (
     shareId: string,
@@ -337,40 +366,46 @@ export interface Visitor {
     options?: CallOptions,
   ) => Promise<OpenedShare>;
   /**
-   * `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the
-   * link's maker sealed.
+   * Describes a request. Fails with `request_unavailable`, `link_incomplete`, and with
+   * `decryption_failed` if the service returned a request that its requester did not seal.
    */
   readonly previewRequest: (requestId: string, options?: CallOptions) => Promise<RequestPreview>;
   /**
-   * Seals an answer to the requester and sends it. Resumes an `unfinishedAnswer` of the same
-   * content; another content is `file_changed`, unless `restart` is set. Aborting keeps what was
-   * sent, for a day. `receiptWords`: the receipt; with `fromEarlierAnswer` it is of an answer that
-   * had left this browser before and was accepted, and nothing of this one was sent.
-   * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another
-   * tab sends.
+   * Seals an answer to the requester and sends it. Continues an `unfinishedAnswer` with the same
+   * content. After an abort the service keeps the parts that were sent for a day.
+   *
+   * `receiptWords` is the receipt. With `fromEarlierAnswer` it is the receipt of an earlier answer
+   * of this browser, which had been accepted; this call then sent nothing.
+   *
+   * Fails with `file_changed` for a content other than that of the `unfinishedAnswer`, unless
+   * `restart` is set; `request_closed` if another answer was accepted first; `payload_too_large`;
+   * `conflict` while another tab sends.
    */
   readonly answer: (
     requestId: string,
     provided: ProvidedSecret,
     options?: CallOptions & { readonly restart?: boolean },
   ) => Promise<{ readonly receiptWords: readonly string[]; readonly fromEarlierAnswer?: true }>;
-  /** For a share that asks for a picture. */
+  /** Form field for the picture of a share. */
   readonly PictureField: ComponentType<PictureFieldProps>;
   readonly releaseOpener: (handle: OpenerHandle) => void;
-  /** Ends the workers and forgets the link key. */
+  /** Terminates the workers and wipes the link key. */
   readonly close: () => void;
 }
 
 /**
- * What a {@link VaultReceived.open} says that stopped at a person. `words` is empty where the
- * directory has no keys of theirs.
+ * Details of the error with which {@link VaultReceived.open} stopped. `safetyWords` is empty if the
+ * directory has no keys of the sender.
  */
 export interface PersonDetails extends PersonKeys {
   readonly formerSafetyWords: readonly string[] | null;
   readonly formerName: string | null;
 }
 
-/** What a `person_unknown`, `person_changed` or `person_blocked` says; null for another error. */
+/**
+ * Parses the details of `person_unknown`, `person_changed` or `person_blocked`. Null for any other
+ * error.
+ */
 export function parsePersonDetails(error: PortalError): PersonDetails | null {
   if (error.code !== "person_unknown" && error.code !== "person_changed" && error.code !== "person_blocked")
     return null;

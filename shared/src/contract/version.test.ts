@@ -1,8 +1,8 @@
 import shared from "../../package.json" with { type: "json" };
 import { CONTRACT_VERSION } from "./remote.ts";
 
-describe("the version of the contract", () => {
-  it("is that of the package which teams build against", () => {
+describe("CONTRACT_VERSION", () => {
+  it("is the version of the package", () => {
     expect(CONTRACT_VERSION).toBe(shared.version);
   });
 });

@@ -1,4 +1,4 @@
-/** What a problem document (RFC 9457) of the service holds. */
+/** Members of the service's problem documents (RFC 9457). */
 export interface ProblemDetails {
   readonly title?: string | undefined;
   readonly detail?: string | undefined;
@@ -6,22 +6,20 @@ export interface ProblemDetails {
   readonly [member: string]: unknown;
 }
 
-/** What is known of a failed call. */
 export interface HttpErrorInit {
   readonly status: number;
   readonly statusText: string;
-  /** A query or fragment in it is cut off. */
+  /** Path without query and fragment. */
   readonly path: string;
   readonly requestId: string | null;
   readonly problem: ProblemDetails | null;
-  /** The answer as it came: parsed where it was JSON, text otherwise, null where there was none. */
+  /** The response body: parsed if JSON, otherwise text; null if empty. */
   readonly body?: unknown;
 }
 
 /**
- * How a call failed, kept as the `cause` of a PortalError: status, status text and body. Safe to
- * log by construction: the path has no query, and the body is not enumerable, so no logger or
- * `JSON.stringify` shows it.
+ * Response to a failed call. It is the `cause` of a PortalError. It is safe to log: the path has no
+ * query, and the body is not enumerable, so that no logger and no `JSON.stringify` shows it.
  */
 export class HttpError extends Error {
   override readonly name = "HttpError";

@@ -1,13 +1,13 @@
-import type { ErrorCode } from "./codes.ts";
+import { isErrorCode, type ErrorCode } from "./codes.ts";
 
 /**
- * Plain facts for the person, such as the gate's reasons. Never a key, token, passphrase, image or
- * plaintext.
+ * Facts that a message may need, such as why a picture was refused. Never contains a key, token,
+ * passphrase, image or plaintext.
  */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /**
- * The only error type that crosses a package boundary. Branch on {@link code}, never on the
+ * The only type of error that packages pass to each other. Branch on {@link code}, never on the
  * message.
  */
 export class PortalError extends Error {
@@ -22,22 +22,27 @@ export class PortalError extends Error {
   }
 }
 
-/** True for an error with one of these codes; any code when none is named. */
+/** Whether it is a PortalError with one of these codes or, without codes, any PortalError. */
 export function isPortalError(error: unknown, ...codes: readonly ErrorCode[]): error is PortalError {
-  return error instanceof PortalError && (codes.length === 0 || codes.includes(error.code));
+  return isOfAnyBundle(error) && (codes.length === 0 || codes.includes(error.code));
 }
 
 /**
- * Any thrown value as a PortalError: itself, an aborted call as `cancelled`, all else as `unknown`
- * with its cause kept.
+ * Converts a thrown value. A PortalError stays, an aborted call becomes `cancelled`, anything else
+ * becomes `unknown` with its cause.
  */
 export function toPortalError(error: unknown): PortalError {
-  if (error instanceof PortalError) return error;
+  if (isOfAnyBundle(error)) return error;
   if (isAbortError(error)) return new PortalError("cancelled", { cause: error });
   return new PortalError("unknown", { cause: error });
 }
 
-/** By name, not by class: the error may come from a worker or another realm. */
+/** Not by the class: each separately built script of a page has its own. */
+function isOfAnyBundle(error: unknown): error is PortalError {
+  return error instanceof Error && error.name === "PortalError" && "code" in error && isErrorCode(error.code);
+}
+
+/** Compares the name, not the class: the error may come from a worker or another realm. */
 function isAbortError(error: unknown): boolean {
   return typeof error === "object" && error !== null && "name" in error && error.name === "AbortError";
 }

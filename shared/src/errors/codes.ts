@@ -1,10 +1,9 @@
 /**
- * Every way in which something can fail, as one closed list. The service answers with these words
- * (the `code` of a problem document), the portal branches on them, and `errors:<code>` is the
- * sentence that a person reads.
+ * Closed list of error codes. The service responds with them (`code` of a problem document), and
+ * the portal branches on them. `errors:<code>` is the key of the text that people read.
  */
 export const errorCodes = [
-  // What every call can answer (specification, section 8).
+  // Any call (specification, section 8).
   "bad_request", // 400
   "unauthorized", // 401
   "forbidden", // 403
@@ -15,11 +14,11 @@ export const errorCodes = [
   "validation_error", // 422
   "too_many_requests", // 429
   "internal_error", // 500
-  "service_unavailable", // 502, 503, 504, or nothing answered
+  "service_unavailable", // 502, 503, 504, or no response
   "offline", // this device has no network
   "timed_out",
-  "bad_answer", // the service answered something that the contract does not know
-  "cancelled", // the person, or the page, gave up
+  "bad_answer", // the response does not match the contract
+  "cancelled", // cancelled by the person or the page
   "unknown",
 
   // Sign-in and token exchange.
@@ -28,94 +27,101 @@ export const errorCodes = [
   "consent_required",
   "interaction_required",
   "account_selection_required",
-  "popup_blocked", // the browser opened no window to sign in
+  "storage_refused", // the browser refuses storage to this page, so that no sign-in can be finished
+  "popup_blocked", // the browser blocked the window for signing in
   "token_invalid",
   "token_expired",
-  "account_changed", // the service names another account for this person than this device knows
+  "account_changed", // the service returns another account for this person than this device knows
   "vendor_unknown",
   "vendor_disabled",
 
-  // Secrets and the keyring, answered by the service.
+  // Secrets and the keyring, from the service.
   "no_keyring",
   "id_taken",
   "version_conflict",
   "state_conflict",
   "keyring_change_invalid",
   "quota_exceeded",
-  "too_many_versions", // no former version of the secret is old enough to give way; some have to be removed first
-  "digest_mismatch", // bytes arrived that are not those that were announced; they were not kept
-  "upload_incomplete", // parts are missing; `missing` says which
+  "too_many_versions", // no former version is old enough to be dropped; some have to be removed first
+  "digest_mismatch", // the bytes do not match the announced digest; they were discarded
+  "upload_incomplete", // parts are missing; details: `missing`
   "content_gone", // dropped after its time in the trash
   "range_not_satisfiable", // 416
 
-  // Shares and requests, answered by the service.
-  "share_unavailable", // unknown, expired, used up, revoked or ended: one answer for all
-  "wrong_password", // after a right link; `tries_left` says how many are left
+  // Shares and requests, from the service.
+  "share_unavailable", // unknown, expired, used up, revoked or ended: one code, so that it tells nothing
+  "wrong_password", // the link was right; details: `tries_left`
   "request_unavailable",
-  "request_closed", // another answer was first, or the request was revoked meanwhile
-  "limit_reached", // so many can be open at a time
+  "request_closed", // another answer was first, or the request was revoked
+  "limit_reached", // the number of open items is limited
 
-  // The vault, answered by the device.
+  // The vault, from the device.
   "vault_unavailable",
   "vault_locked",
   "decryption_failed",
-  "older_state", // the service gives a state that this device knows to be old, or a fork
-  "list_mismatch", // labels, tickets or counts do not fit the state
-  "keyring_missing", // labels or an account on this device exist, but the service says that there is no keyring
-  "pending_dropped", // an account key that was never published had to be dropped
-  // another release, or a damage, left a record that this one cannot read: it is not replaced
+  "older_state", // the service returns a state older than this device knows, or a fork
+  "list_mismatch", // labels, tickets or counts do not match the signed state
+  "keyring_missing", // this device knows the account, but the service says that it has no keyring
+  "pending_dropped", // an account key that was never published was discarded
+  // a damaged record, or one of another release, which is not replaced
   "device_record_unreadable",
-  "openers_changed", // the book names other openers than the account key vouches for
-  "show_opener_first", // what was asked needs the account key: an opener has to be shown
+  "openers_changed", // the openers in the book are not those that the account key authenticates
+  "show_opener_first", // the operation needs the account key: an opener has to be presented
   "helper_changed",
   "opener_needed",
-  "own_key_changed", // the key directory says something else of this account than this device knows
+  "mark_refused", // the person says that the mark of the account that was found is not theirs
+  "own_key_changed", // the key directory has another key of this account than this device knows
   "storage_full",
-  "upload_dropped", // the service does not know an upload that this device keeps
-  "publication_not_seen", // the service says that something is published, and the account does not show it
-  "file_changed", // an upload was to go on with another file than the one that it began with
-  "link_incomplete", // the link had no key, or was opened too long ago: it has to be opened again
-  "person_unknown", // the first thing of somebody whose keys are not pinned; `words` says which keys they are
-  "person_changed", // other keys than those pinned: `words`, `former_words`
+  "upload_dropped", // the service does not know an upload that this device stores
+  "publication_not_seen", // the service confirmed a publication that the account does not show
+  "file_changed", // an upload was continued with another file
+  "link_incomplete", // the link had no key, or was opened too long ago: open it again
+  "person_unknown", // the sender's keys are not pinned; details: `words` of those keys
+  "person_changed", // the keys differ from the pinned ones; details: `words`, `former_words`
   "person_blocked",
-  "not_in_trash", // a secret was to be removed for good that is not, or no longer, in the trash
+  "not_in_trash", // only secrets in the trash can be removed for good
 
-  // Pictures, answered by the device.
+  // Pictures, from the device.
   "picture_unreadable",
   "picture_too_large",
   "picture_too_plain",
   "picture_needs_passphrase",
+  "passphrase_too_weak", // a new passphrase or a link's password; details: `least`, the level that is accepted
   "picture_resembles_another",
-  "picture_has_no_passphrase", // one was typed for a picture that is an opener without any
-  "picture_is_opener", // a share's own picture has to be another than those that open the account
-  "picture_needed", // none was shown, or it was put away meanwhile
+  "picture_has_no_passphrase", // a passphrase was given, but the picture is an opener without one
+  "picture_is_opener", // the picture of a share must not be one that opens the account
+  "picture_needed", // no picture was presented, or its handle was released
   "not_this_picture",
   "not_this_picture_or_passphrase",
-  "plain_helper_refused", // a passphrase was given, yet a helper without one fits: perhaps not ours
+  "plain_helper_refused", // a passphrase was given, yet a helper without one fits: the helper may be forged
 
-  // Other openers, answered by the device.
-  "recovery_code_unreadable", // not 24 words of the list, or their checksum does not fit
+  // Other openers, from the device.
+  "recovery_code_unreadable", // not 24 words of the list, or the checksum is wrong
   "not_this_recovery_code",
   "not_this_passkey",
-  "passkey_without_prf", // this device or browser makes passkeys that open nothing here
-  "device_code_unreadable", // not 12 words of the list, or their checksum does not fit
-  "device_link_unavailable", // no device shows this code, or its 5 minutes are over
-  "device_link_own", // the code is shown by this same browser
-  "device_link_expired", // nobody answered the code that this device showed
-  "histories_differ", // the other device was shown another history of the account
-  "last_opener", // it cannot be removed: at least one picture has to stay
+  "passkey_without_prf", // this device or browser creates passkeys without the PRF extension, which open nothing here
+  "passkey_rejected", // the browser's answer names another request, origin or page
+  "device_code_unreadable", // not 12 words of the list, or the checksum is wrong
+  "device_link_unavailable", // no device shows this code, or its 5 minutes have passed
+  "device_link_own", // this same browser shows the code
+  "device_link_expired", // no device approved the code in time
+  "histories_differ", // the service showed the other device another history of the account
+  "last_opener", // it cannot be removed: at least one picture has to stay, or secrets would be lost
 
-  // Remotes and deployments, answered by the host.
+  // Remotes and deployments, from the host.
   "remote_unreachable",
   "remote_timed_out",
   "remote_incompatible",
   "remote_refused",
   "remote_crashed",
-  "remote_disabled", // its operators switched it off while this session was open
+  "remote_disabled", // its operators revoked it during this session
   "deployment_unreachable",
   "deployment_refused",
   "deployment_expired",
   "deployment_older",
+  // this device's clock differs from the service's; details: `device`, `service`, in milliseconds
+  // since 1970
+  "clock_wrong",
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

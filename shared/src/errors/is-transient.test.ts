@@ -1,7 +1,7 @@
 import { errorCodes, isTransient, PortalError } from "./index.ts";
 
 describe("isTransient", () => {
-  it("holds for no answer, and for an answer that says that there is trouble for a moment; for no other code", () => {
+  it("returns true without a response and for the service's temporary problems, and false for every other code", () => {
     expect(errorCodes.filter((code) => isTransient(new PortalError(code)))).toEqual([
       "too_many_requests",
       "internal_error",
@@ -11,7 +11,7 @@ describe("isTransient", () => {
     ]);
   });
 
-  it("holds for nothing that is not a PortalError", () => {
+  it("returns false for any other value than a PortalError", () => {
     expect(isTransient(new TypeError("Failed to fetch"))).toBe(false);
     expect(isTransient({ code: "offline" })).toBe(false);
     expect(isTransient(undefined)).toBe(false);

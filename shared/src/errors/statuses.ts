@@ -1,15 +1,14 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** What a status means to the portal, and its standard name. */
 export interface StatusDescription {
   readonly code: ErrorCode;
   readonly title: string;
 }
 
 /**
- * The error catalogue of calls (specification, section 8), as one table. 404 and 422 have the
- * specification's own words, the others the names of the HTTP status registry (RFC 9110 and its
- * companions).
+ * Titles and codes of failed calls by status (specification, section 8). 404 and 422 have the
+ * specification's titles, the other statuses those of the HTTP status registry (RFC 9110 and
+ * others).
  */
 const catalogue: Readonly<Record<number, StatusDescription>> = {
   400: { code: "bad_request", title: "Bad Request" },
@@ -45,12 +44,10 @@ const catalogue: Readonly<Record<number, StatusDescription>> = {
   507: { code: "internal_error", title: "Insufficient Storage" },
 };
 
-/**
- * The title of a status that the catalogue does not have: the answer's own status text says more.
- */
+/** Title of an unlisted status. The response's own status text then says more. */
 export const genericTitle = "Error";
 
-/** What a status means; for one that is not listed, a generic error. */
+/** Describes a status. An unlisted status gets a generic error. */
 export function describeStatus(status: number): StatusDescription {
   return catalogue[status] ?? { code: status >= 500 ? "service_unavailable" : "unknown", title: genericTitle };
 }

@@ -4,7 +4,7 @@ import { expectAccessible, renderApp } from "../testing/index.ts";
 import { clipboardClearMilliseconds } from "./clipboard.ts";
 import { CopyButton } from "./CopyButton.tsx";
 
-/** jsdom has no clipboard: one that holds a text, and can refuse once. */
+/** Clipboard for jsdom, which has none; can refuse one write. */
 const clipboard = {
   text: "",
   isRefusing: false,
@@ -30,7 +30,7 @@ describe("CopyButton", () => {
   });
 
   const renderAndCopy = async () => {
-    await renderApp(<CopyButton secret label="Copy" text={() => "abandon ability"} />);
+    await renderApp(<CopyButton sensitive label="Copy" getText={() => "abandon ability"} />);
     await act(async () => {
       fireEvent.click(screen.getByRole("button", { name: "Copy" }));
       await Promise.resolve();
@@ -40,15 +40,15 @@ describe("CopyButton", () => {
   it("clears the clipboard after 30 seconds", async () => {
     await renderAndCopy();
     expect(clipboard.text).toBe("abandon ability");
-    expect(screen.getByRole("status")).toHaveTextContent("Copied. It leaves the clipboard after 30 seconds.");
+    expect(screen.getByRole("status")).toHaveTextContent("Copied. Clipboard clears in 30 s.");
     await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds - 1));
     expect(clipboard.text).toBe("abandon ability");
     await act(() => jest.advanceTimersByTimeAsync(1));
     expect(clipboard.text).toBe("");
-    expect(screen.getByRole("status")).toHaveTextContent("The clipboard is empty again.");
+    expect(screen.getByRole("status")).toHaveTextContent("Clipboard cleared.");
   });
 
-  it("clears it when the window has focus again, where the browser refused without", async () => {
+  it("clears the clipboard on the next focus when the browser refused without focus", async () => {
     await renderAndCopy();
     clipboard.isRefusing = true;
     await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds));
@@ -60,8 +60,8 @@ describe("CopyButton", () => {
     expect(clipboard.text).toBe("");
   });
 
-  it("clears what was copied by a button that is gone", async () => {
-    const { unmount } = await renderApp(<CopyButton secret label="Copy" text={() => "abandon ability"} />);
+  it("clears the clipboard after the button was unmounted", async () => {
+    const { unmount } = await renderApp(<CopyButton sensitive label="Copy" getText={() => "abandon ability"} />);
     await act(async () => {
       fireEvent.click(screen.getByRole("button", { name: "Copy" }));
       await Promise.resolve();
@@ -71,10 +71,10 @@ describe("CopyButton", () => {
     expect(clipboard.text).toBe("");
   });
 
-  it("says so when the browser does not allow copying", async () => {
+  it("shows an error when the browser refuses to copy", async () => {
     clipboard.isRefusing = true;
     await renderAndCopy();
-    expect(screen.getByRole("alert")).toHaveTextContent("copy it by hand");
+    expect(screen.getByRole("alert")).toHaveTextContent("copy it yourself");
     jest.useRealTimers();
     await expectAccessible();
   });

@@ -9,33 +9,33 @@ import { FieldError } from "./Field.tsx";
 import { SmallText, visuallyHidden } from "../ui/layout.tsx";
 
 export interface CopyButtonProps {
-  /** Called when the button is pressed, so that the text is not kept in the page before. */
-  readonly text: () => string;
+  /** Called on each press, so that the page does not hold the text earlier. */
+  readonly getText: () => string;
   readonly label: string;
-  /** A secret leaves the clipboard after 30 s. */
-  readonly secret?: boolean;
+  /** Whether to clear the clipboard 30 s after copying. */
+  readonly sensitive?: boolean;
   readonly tone?: ButtonTone;
   readonly size?: ButtonSize;
 }
 
 type CopyState = "idle" | "copied" | "cleared" | "refused";
 
-export function CopyButton({ text, label, secret = false, tone = "quiet", size = "medium" }: CopyButtonProps) {
+export function CopyButton({ getText, label, sensitive = false, tone = "quiet", size = "medium" }: CopyButtonProps) {
   const { t } = useTranslation("common");
   const [state, setState] = useState<CopyState>("idle");
 
   const handleCopy = () => {
-    const copyPromise = secret
-      ? copyTemporarily(text(), () => {
+    const copyPromise = sensitive
+      ? copyTemporarily(getText(), () => {
           setState("cleared");
         }).copied
-      : navigator.clipboard.writeText(text());
+      : navigator.clipboard.writeText(getText());
     copyPromise.then(
       () => {
         setState("copied");
       },
       () => {
-        setState("refused"); // a hint beside the button says to select and copy by hand
+        setState("refused"); // a hint next to the button tells the person to copy by hand
       },
     );
   };
@@ -53,7 +53,7 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
       <Status data-state={state}>
         <SmallText role="status">
           {state === "copied" &&
-            (secret
+            (sensitive
               ? t("copy.secret_status", { seconds: clipboardClearMilliseconds / 1000 })
               : t("copy.copied_status"))}
           {state === "cleared" && t("copy.cleared_status")}
@@ -65,8 +65,8 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
 }
 
 /**
- * `display: contents`: the button is laid out among its neighbours, and the message below all of
- * them, so that none of them moves.
+ * `display: contents` lays out the button among its neighbours and the message below all of them,
+ * so that none of them moves.
  */
 const Box = styled.div`
   display: contents;

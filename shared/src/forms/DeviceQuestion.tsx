@@ -20,8 +20,8 @@ type AnswerState =
   | { readonly status: "failed"; readonly error: unknown };
 
 /**
- * "My own device" or "a shared computer": asked once, after the first unlocking, with two equal
- * answers. For a vault whose device is null.
+ * Asks whether this is the person's own device or a shared computer. Shown once after the first
+ * unlock, while the vault's `device` is null.
  */
 export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   const { t } = useTranslation("common");
@@ -38,8 +38,7 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
       },
     );
   };
-  // Not waited for: some browsers ask the person, who may take their time. The next page is there
-  // meanwhile.
+  // Not awaited, because some browsers ask the person first.
   const notifyStorageLimits = async (areKeysSaved: boolean) => {
     if (!areKeysSaved) notify({ tone: "info", text: t("device.forgets_status") });
     else if (!(await requestPersistentStorage())) notify({ tone: "info", text: t("device.evictable_status") });
@@ -89,14 +88,14 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
 }
 
 /**
- * Asks the browser to clear what is kept here only when the person says so. False where it refuses,
- * or cannot be asked.
+ * Asks the browser to keep stored data until the person deletes it. Returns false if the browser
+ * refuses or cannot do so.
  */
 async function requestPersistentStorage(): Promise<boolean> {
   try {
     return await navigator.storage.persist();
   } catch {
-    return false; // no such interface, or none in this kind of window: then nothing was promised
+    return false; // no such API, or not allowed in this window
   }
 }
 

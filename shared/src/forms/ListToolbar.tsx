@@ -7,21 +7,21 @@ import { media, s, space } from "../ui/tokens.ts";
 import { TextField } from "./inputs.tsx";
 
 export interface ListToolbarProps {
-  /** Targets of a tour are `<tour>-search` and `<tour>-filter`. */
-  readonly tour: string;
+  /** Prefix of the tour targets `<prefix>-search` and `<prefix>-filter`. */
+  readonly tourTargetPrefix: string;
   readonly searchLabel: string;
   readonly search: string;
   readonly onSearch: (search: string) => void;
   readonly filterLabel: string;
   readonly filterOpen: boolean;
-  /** Id of the {@link FilterBox} that is drawn below while `filterOpen`. */
+  /** Id of the {@link FilterBox} that is shown below while `filterOpen`. */
   readonly panelId: string;
   readonly onFilterOpenChange: (open: boolean) => void;
 }
 
-/** What stands above a list that can be searched and filtered. */
+/** Search field and filter button above a list. */
 export function ListToolbar({
-  tour,
+  tourTargetPrefix,
   searchLabel,
   search,
   onSearch,
@@ -32,7 +32,7 @@ export function ListToolbar({
 }: ListToolbarProps) {
   return (
     <Toolbar>
-      <div role="search" data-tour={`${tour}-search`}>
+      <div role="search" data-tour={`${tourTargetPrefix}-search`}>
         <TextField
           type="search"
           label={searchLabel}
@@ -49,7 +49,7 @@ export function ListToolbar({
         icon={<ListFilter aria-hidden />}
         aria-expanded={filterOpen}
         aria-controls={filterOpen ? panelId : undefined}
-        data-tour={`${tour}-filter`}
+        data-tour={`${tourTargetPrefix}-filter`}
         onClick={() => {
           onFilterOpenChange(!filterOpen);
         }}
@@ -60,7 +60,7 @@ export function ListToolbar({
   );
 }
 
-/** Around the filters of a list. */
+/** Frame of a list's filters. */
 export const FilterBox = styled.div`
   display: flex;
   flex-direction: column;
@@ -71,7 +71,7 @@ export const FilterBox = styled.div`
   background: ${s("surface")};
 `;
 
-/** The choices of a {@link FilterBox}, side by side where there is room. */
+/** Filters of a {@link FilterBox}, in columns where there is room. */
 export const FilterFields = styled.div`
   display: grid;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr));

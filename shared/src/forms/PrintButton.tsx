@@ -4,24 +4,24 @@ import { styled } from "styled-components";
 
 import { Button, type ButtonTone } from "../ui/Button.tsx";
 import { s, space } from "../ui/tokens.ts";
+import { Verbatim } from "../ui/Verbatim.tsx";
 import { PrintSheet } from "./PrintSheet.tsx";
 
 export interface PrintButtonProps {
   readonly label: string;
-  /** Above the text on paper. */
+  /** Heading on paper. */
   readonly title: string;
-  /**
-   * Called when the button is pressed: before that, and after printing, the text is not in the
-   * page.
-   */
-  readonly text: () => string;
+  /** Called on each press, because the text is in the page only while printing. */
+  readonly getText: () => string;
   readonly tone?: ButtonTone;
-  /** Called when the browser's dialog was closed. A page cannot know whether it was printed. */
+  /**
+   * Called when the browser's print dialog closes. A page cannot know whether anything was printed.
+   */
   readonly onPrinted?: () => void;
 }
 
-/** Prints a text on a sheet of its own, without showing it on the screen. */
-export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: PrintButtonProps) {
+/** Prints a text without showing it on the screen. */
+export function PrintButton({ label, title, getText, tone = "quiet", onPrinted }: PrintButtonProps) {
   const [printedText, setPrintedText] = useState<string | null>(null);
   return (
     <>
@@ -29,7 +29,7 @@ export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: P
         tone={tone}
         icon={<Printer aria-hidden />}
         onClick={() => {
-          setPrintedText(text());
+          setPrintedText(getText());
         }}
       >
         {label}
@@ -41,8 +41,12 @@ export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: P
             onPrinted?.();
           }}
         >
-          <Title>{title}</Title>
-          <Text>{printedText}</Text>
+          <Title>
+            <Verbatim>{title}</Verbatim>
+          </Title>
+          <Text dir="auto" translate="no">
+            {printedText}
+          </Text>
         </PrintSheet>
       )}
     </>

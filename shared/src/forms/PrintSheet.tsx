@@ -3,13 +3,15 @@ import { createPortal } from "react-dom";
 import { createGlobalStyle, styled } from "styled-components";
 
 export interface PrintSheetProps {
-  /** Called when the browser's dialog was closed. A page cannot know whether it was printed. */
+  /**
+   * Called when the browser's print dialog closes. A page cannot know whether anything was printed.
+   */
   readonly onEnd: () => void;
   readonly children: ReactNode;
 }
 
 /**
- * Prints its children alone, on A4 or Letter, as soon as it is drawn; the screen does not show
+ * Prints only its children, on A4 or Letter paper, when it is mounted. The screen does not show
  * them.
  */
 export function PrintSheet({ onEnd, children }: PrintSheetProps) {
@@ -25,7 +27,7 @@ export function PrintSheet({ onEnd, children }: PrintSheetProps) {
     };
   }, []);
   return createPortal(
-    <Sheet data-print aria-hidden>
+    <Sheet data-print aria-hidden translate="no">
       <PrintOnlySheet />
       {children}
     </Sheet>,

@@ -1,4 +1,4 @@
-import { Download, Eye, EyeOff } from "lucide-react";
+import { Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
@@ -6,8 +6,8 @@ import { Button } from "../ui/Button.tsx";
 import { SmallText, SpacedRow, Stack } from "../ui/layout.tsx";
 import { s, space } from "../ui/tokens.ts";
 import { CopyButton } from "./CopyButton.tsx";
+import { DownloadButton } from "./DownloadButton.tsx";
 import { PrintButton } from "./PrintButton.tsx";
-import { saveFile } from "./save-file.ts";
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 
 interface RevealedTextProps {
@@ -15,11 +15,11 @@ interface RevealedTextProps {
   /** File name. */
   readonly name: string;
   readonly content: Uint8Array<ArrayBuffer>;
-  /** The words of a seed phrase, each with its number. */
+  /** Whether to number the words, for a seed phrase. */
   readonly numbered: boolean;
 }
 
-/** A text that is hidden until asked for. Nothing moves in: it is there at once. */
+/** Text that is hidden until the person reveals it. It is shown without animation. */
 export function RevealedText({ title, name, content, numbered }: RevealedTextProps) {
   const { t } = useTranslation("common");
   const { revealed, setRevealed } = useReveal();
@@ -28,7 +28,7 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
     <Stack $gap={4}>
       <Paper data-state={revealed ? "shown" : "hidden"}>
         {revealed && numbered && (
-          <Words aria-label={t("reveal.content_aria")}>
+          <Words aria-label={t("reveal.content_aria")} translate="no">
             {decodeText()
               .split(/\s+/)
               .filter((word) => word !== "")
@@ -38,7 +38,7 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
           </Words>
         )}
         {revealed && !numbered && (
-          <pre tabIndex={0} aria-label={t("reveal.content_aria")}>
+          <pre tabIndex={0} aria-label={t("reveal.content_aria")} dir="auto" translate="no">
             {decodeText()}
           </pre>
         )}
@@ -58,17 +58,9 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
         >
           {t(revealed ? "reveal.hide_action" : "reveal.show_action")}
         </Button>
-        <Button
-          tone="quiet"
-          icon={<Download aria-hidden />}
-          onClick={() => {
-            saveFile(name, content.slice());
-          }}
-        >
-          {t("reveal.download_action")}
-        </Button>
-        <CopyButton secret label={t("reveal.copy_action")} text={decodeText} />
-        <PrintButton label={t("reveal.print_action")} title={title} text={decodeText} />
+        <DownloadButton name={name} content={content} />
+        <CopyButton sensitive label={t("reveal.copy_action")} getText={decodeText} />
+        <PrintButton label={t("reveal.print_action")} title={title} getText={decodeText} />
       </SpacedRow>
       <SmallText>{t("reveal.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>

@@ -3,15 +3,16 @@ import type { ComponentPropsWithRef } from "react";
 import { styled } from "styled-components";
 
 import { s, space } from "../ui/tokens.ts";
-import { Field, type FieldProps } from "./Field.tsx";
+import { Field, type CommonFieldProps } from "./Field.tsx";
 
-export interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
+export interface SelectFieldProps
+  extends CommonFieldProps, Omit<ComponentPropsWithRef<"select">, "onChange" | "value"> {
   readonly value: string;
   readonly choices: readonly { readonly value: string; readonly label: string }[];
   readonly onChange: (value: string) => void;
 }
 
-/** A native `select`, for its keyboard and touch behaviour. */
+/** A native `select`, which brings its keyboard and touch behaviour. */
 export function SelectField({ label, hint, error, choices, value, onChange, ...select }: SelectFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>

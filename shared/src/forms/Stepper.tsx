@@ -8,25 +8,25 @@ import { media, s, space } from "../ui/tokens.ts";
 export interface StepperProps {
   readonly label: string;
   readonly steps: readonly string[];
-  /** Index of the step that the person is at. */
-  readonly current: number;
+  /** Index of the current step. */
+  readonly currentStep: number;
 }
 
-/** Where the person is in a flow of several screens. */
-export function Stepper({ label, steps, current }: StepperProps) {
+/** Shows the progress through several screens. */
+export function Stepper({ label, steps, currentStep }: StepperProps) {
   const { t } = useTranslation("common");
   return (
     <Steps aria-label={label}>
       {steps.map((step, index) => (
         <Step
           key={step}
-          aria-current={index === current ? "step" : undefined}
-          data-state={index < current ? "done" : index === current ? "current" : "coming"}
+          aria-current={index === currentStep ? "step" : undefined}
+          data-state={index < currentStep ? "done" : index === currentStep ? "current" : "coming"}
         >
-          <Dot aria-hidden>{index < current ? <Check size={14} /> : index + 1}</Dot>
+          <Dot aria-hidden>{index < currentStep ? <Check size={14} /> : index + 1}</Dot>
           <span data-words>
             {step}
-            {index < current && <VisuallyHidden> {t("stepper.done_status")}</VisuallyHidden>}
+            {index < currentStep && <VisuallyHidden> {t("stepper.done_status")}</VisuallyHidden>}
           </span>
         </Step>
       ))}
@@ -38,6 +38,9 @@ const Steps = styled.ol`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(2)} ${space(5)};
+  ${media.mobile} {
+    column-gap: ${space(2)}; /* six steps fit into 320 px */
+  }
 `;
 
 const Step = styled.li`

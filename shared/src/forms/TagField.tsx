@@ -3,22 +3,24 @@ import { useId, useState, type ClipboardEvent, type FocusEvent, type KeyboardEve
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { Field, type FieldProps } from "./Field.tsx";
+import { Field, type CommonFieldProps } from "./Field.tsx";
 import { s, space } from "../ui/tokens.ts";
+import { Verbatim } from "../ui/Verbatim.tsx";
 
-export interface TagFieldProps extends FieldProps {
+export interface TagFieldProps extends CommonFieldProps {
   readonly value: readonly string[];
   readonly onChange: (value: string[]) => void;
   readonly onBlur?: () => void;
   /** Tags in use elsewhere. */
   readonly suggestions?: readonly string[];
-  /** Characters of one tag. */
+  /** Maximum number of characters of a tag. */
   readonly maxLength?: number;
   readonly disabled?: boolean;
 }
 
 /**
- * Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one back.
+ * Edits tags as chips. Enter or a comma adds a tag; Backspace in the empty field removes the last
+ * one.
  */
 export function TagField({
   label,
@@ -42,8 +44,8 @@ export function TagField({
       .map((tag) => tag.trim())
       .filter((tag) => tag !== "");
     setDraft("");
-    const next = [...new Set([...value, ...addedTags])];
-    if (next.length !== value.length) onChange(next);
+    const nextTags = [...new Set([...value, ...addedTags])];
+    if (nextTags.length !== value.length) onChange(nextTags);
   };
   const remove = (tag: string) => {
     onChange(value.filter((existing) => existing !== tag));
@@ -54,8 +56,8 @@ export function TagField({
       event.preventDefault();
       add(draft);
     } else if (event.key === "Backspace" && draft === "") {
-      const last = value.at(-1);
-      if (last !== undefined) remove(last);
+      const lastTag = value.at(-1);
+      if (lastTag !== undefined) remove(lastTag);
     }
   };
   const handlePaste = (event: ClipboardEvent<HTMLInputElement>) => {
@@ -77,7 +79,7 @@ export function TagField({
             <Chips>
               {value.map((tag) => (
                 <Chip key={tag}>
-                  <span>{tag}</span>
+                  <Verbatim>{tag}</Verbatim>
                   <ChipButton
                     type="button"
                     aria-label={t("tags.remove_action", { tag })}

@@ -26,6 +26,8 @@ export interface Choice<Value extends string> {
   readonly label: string;
   readonly hint?: string;
   readonly icon?: ReactNode;
+  /** Shown inside the card while it is chosen. */
+  readonly detail?: ReactNode;
 }
 
 export interface ChoiceGroupProps<Value extends string> {
@@ -37,7 +39,7 @@ export interface ChoiceGroupProps<Value extends string> {
   readonly disabled?: boolean;
 }
 
-/** One of several, each as a card with its explanation. */
+/** Radio group of cards, each with an explanation. */
 export function ChoiceGroup<Value extends string>({
   legend,
   name,
@@ -51,21 +53,24 @@ export function ChoiceGroup<Value extends string>({
       <Legend>{legend}</Legend>
       {choices.map((choice) => (
         <ChoiceCard key={choice.value} data-checked={choice.value === value}>
-          <input
-            type="radio"
-            name={name}
-            value={choice.value}
-            checked={choice.value === value}
-            aria-describedby={choice.hint === undefined ? undefined : `${name}-${choice.value}-hint`}
-            aria-labelledby={`${name}-${choice.value}-label`}
-            onChange={() => {
-              onChange(choice.value);
-            }}
-          />
-          <span>
-            <ChoiceLabel id={`${name}-${choice.value}-label`}>{choice.label}</ChoiceLabel>
-            {choice.hint !== undefined && <ChoiceHint id={`${name}-${choice.value}-hint`}>{choice.hint}</ChoiceHint>}
-          </span>
+          <ChoiceRow>
+            <input
+              type="radio"
+              name={name}
+              value={choice.value}
+              checked={choice.value === value}
+              aria-describedby={choice.hint === undefined ? undefined : `${name}-${choice.value}-hint`}
+              aria-labelledby={`${name}-${choice.value}-label`}
+              onChange={() => {
+                onChange(choice.value);
+              }}
+            />
+            <span>
+              <ChoiceLabel id={`${name}-${choice.value}-label`}>{choice.label}</ChoiceLabel>
+              {choice.hint !== undefined && <ChoiceHint id={`${name}-${choice.value}-hint`}>{choice.hint}</ChoiceHint>}
+            </span>
+          </ChoiceRow>
+          {choice.value === value && choice.detail !== undefined && <ChoiceDetail>{choice.detail}</ChoiceDetail>}
         </ChoiceCard>
       ))}
     </Group>
@@ -79,7 +84,7 @@ export interface SwitchProps {
   readonly disabled?: boolean;
 }
 
-/** On or off, at once. */
+/** Switch that takes effect immediately. */
 export function Switch({ label, checked, onChange, disabled = false }: SwitchProps) {
   return (
     <SwitchBox
@@ -125,15 +130,26 @@ const Legend = styled.legend`
   font-weight: 600;
 `;
 
-const ChoiceCard = styled.label`
+const ChoiceCard = styled.div`
+  border: 1px solid ${s("border")};
+  border-radius: ${s("radius")};
+  background: ${s("surface")};
+  &[data-checked="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+  }
+`;
+
+const ChoiceDetail = styled.div`
+  padding: 0 ${space(4)} ${space(4)};
+`;
+
+const ChoiceRow = styled.label`
   display: flex;
   align-items: flex-start;
   gap: ${space(3)};
   padding: ${space(3)} ${space(4)};
   min-height: 44px;
-  border: 1px solid ${s("border")};
-  border-radius: ${s("radius")};
-  background: ${s("surface")};
   cursor: pointer;
   & > input {
     flex: none;
@@ -144,10 +160,6 @@ const ChoiceCard = styled.label`
   }
   & > span {
     min-width: 0;
-  }
-  &[data-checked="true"] {
-    border-color: ${s("accent")};
-    box-shadow: inset 0 0 0 1px ${s("accent")};
   }
 `;
 

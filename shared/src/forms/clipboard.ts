@@ -1,33 +1,33 @@
-/** How long a copied secret stays in the clipboard. */
+/** How long a copied secret stays in the clipboard, in milliseconds. */
 export const clipboardClearMilliseconds = 30_000;
 
 export interface TemporaryCopy {
-  /** Settles when the text is in the clipboard. Rejects when the browser refuses. */
+  /** Resolves when the text is in the clipboard; rejects when the browser refuses. */
   readonly copied: Promise<void>;
-  /** Clears the clipboard now, if it was not cleared yet. */
+  /** Clears the clipboard now, unless it was cleared already. */
   readonly clear: () => void;
 }
 
 /**
- * Copies a text and clears the clipboard after {@link clipboardClearMilliseconds}. A page without
- * focus may not write there: then it is cleared as soon as the page has focus again. `onCleared` is
- * called once.
+ * Copies a text, and clears the clipboard after {@link clipboardClearMilliseconds}. Browsers refuse
+ * to clear it while the page has no focus; it is then cleared on the next focus. Calls `onCleared`
+ * once.
  */
 export function copyTemporarily(text: string, onCleared: () => void): TemporaryCopy {
-  let cleared = false;
+  let isCleared = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const clear = (): void => {
     clearTimeout(timer);
-    if (cleared) return;
+    if (isCleared) return;
     navigator.clipboard.writeText("").then(
       () => {
-        cleared = true;
+        isCleared = true;
         window.removeEventListener("focus", clear);
         onCleared();
       },
       () => {
-        window.addEventListener("focus", clear); // refused without focus: again when the person comes back
+        window.addEventListener("focus", clear); // refused while the page has no focus: retry on focus
       },
     );
   };

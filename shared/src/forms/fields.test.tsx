@@ -29,14 +29,14 @@ describe("PasswordField", () => {
     const field = screen.getByLabelText("Passphrase");
     expect(field).toHaveAttribute("type", "password");
     await userEvent.type(field, "  two  spaces ");
-    await userEvent.click(screen.getByRole("button", { name: "Show what was typed" }));
+    await userEvent.click(screen.getByRole("button", { name: "Show what you typed" }));
     expect(field).toHaveAttribute("type", "text");
     expect(field).toHaveValue("  two  spaces ");
-    await userEvent.click(screen.getByRole("button", { name: "Hide what was typed" }));
+    await userEvent.click(screen.getByRole("button", { name: "Hide what you typed" }));
     expect(field).toHaveAttribute("type", "password");
   });
 
-  it("asks the browser to correct and to remember nothing", async () => {
+  it("disables autocomplete, capitalisation and spell check", async () => {
     await renderApp(<PasswordField label="Passphrase" />);
     const field = screen.getByLabelText("Passphrase");
     expect(field).toHaveAttribute("autocomplete", "off");
@@ -53,7 +53,7 @@ function Tags({ initial = [] }: { readonly initial?: string[] }) {
 describe("TagField", () => {
   const findChips = () => screen.queryAllByRole("listitem").map((chip) => chip.textContent);
 
-  it("adds a tag at Enter, at a comma and when it is left", async () => {
+  it("adds a tag on Enter, comma and blur", async () => {
     await renderApp(<Tags />);
     const field = screen.getByRole("combobox", { name: "Tags" });
     await userEvent.type(field, "family{Enter}keys,home");
@@ -61,27 +61,27 @@ describe("TagField", () => {
     expect(findChips()).toEqual(["family", "keys", "home"]);
   });
 
-  it("takes each tag once, without spaces around it", async () => {
+  it("trims tags and ignores duplicates", async () => {
     await renderApp(<Tags />);
     await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), " keys {Enter}keys{Enter},");
     expect(findChips()).toEqual(["keys"]);
   });
 
-  it("splits what is pasted", async () => {
+  it("splits pasted text", async () => {
     await renderApp(<Tags />);
     await userEvent.click(screen.getByRole("combobox", { name: "Tags" }));
     await userEvent.paste("one, two\nthree");
     expect(findChips()).toEqual(["one", "two", "three"]);
   });
 
-  it("removes by Backspace and by its button", async () => {
+  it("removes tags by Backspace and by button", async () => {
     await renderApp(<Tags initial={["one", "two", "three"]} />);
     await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), "{Backspace}");
     await userEvent.click(screen.getByRole("button", { name: "Remove tag one" }));
     expect(findChips()).toEqual(["two"]);
   });
 
-  it("leaves Enter to the form when nothing is typed", async () => {
+  it("submits the form on Enter in the empty field", async () => {
     const onSubmit = jest.fn((event: { preventDefault: () => void }) => {
       event.preventDefault();
     });

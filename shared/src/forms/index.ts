@@ -1,8 +1,20 @@
-/**
- * Form controls, and buttons to copy, print and save. Loaded in a script of its own, beside the
- * host's.
- */
-export { OperationProgress, type OperationProgressProps } from "./OperationProgress.tsx";
+/** Form controls, and buttons to copy, print and save. The host loads them in a separate script. */
+export {
+  OpenerPrompt,
+  KeptOpenNote,
+  RequestedOpener,
+  type OpenerPromptProps,
+  type RequestedOpenerProps,
+} from "./operation/OpenerPrompt.tsx";
+export { runUnlocked } from "./operation/run-unlocked.ts";
+export { OperationProgress, type OperationProgressProps, type PhaseTexts } from "./operation/OperationProgress.tsx";
+export {
+  useVaultOperation,
+  type OperationOptions,
+  type OperationPlan,
+  type VaultOperation,
+  type VaultOperationSettings,
+} from "./operation/useVaultOperation.ts";
 export {
   Checkbox,
   ChoiceGroup,
@@ -15,7 +27,7 @@ export {
 export { clipboardClearMilliseconds, copyTemporarily, type TemporaryCopy } from "./clipboard.ts";
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { DeviceQuestion, type DeviceQuestionProps } from "./DeviceQuestion.tsx";
-export { Field, FieldError, Hint, Label, type ControlAttributes, type FieldProps } from "./Field.tsx";
+export { Field, FieldError, Hint, Label, type ControlAttributes, type CommonFieldProps } from "./Field.tsx";
 export {
   PasswordField,
   SecretTextArea,
@@ -28,6 +40,7 @@ export {
 export {
   toContentInput,
   findContentProblem,
+  getDraftText,
   contentProblems,
   maxImageNameLength,
   maxTextBytes,
@@ -38,14 +51,26 @@ export {
 export { FileField, type FileFieldProps } from "./content/FileField.tsx";
 export { KindChoice, type KindChoiceProps } from "./content/KindChoice.tsx";
 export { FilterBox, FilterFields, ListToolbar, type ListToolbarProps } from "./ListToolbar.tsx";
+export { NumberedWords, useNumberedWords, type NumberedWordsProps } from "./words/NumberedWords.tsx";
+export { toEnglishWords } from "./words/numbered-words.ts";
 export { PrintButton, type PrintButtonProps } from "./PrintButton.tsx";
+export {
+  findRecordProblem,
+  formatContentText,
+  parseRecordDraft,
+  stringifyRecordDraft,
+  type RecordDraftField,
+} from "./record/record-draft.ts";
+export { RecordEditor, type RecordEditorProps } from "./record/RecordEditor.tsx";
 export { RevealedContent, type RevealedContentProps } from "./RevealedContent.tsx";
 export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";
 export { saveFile } from "./save-file.ts";
 export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
-export { loadWordList } from "./seed/word-lists.ts";
+export { loadWordList, portalWordLists } from "./seed/word-lists.ts";
 export { SelectField, type SelectFieldProps } from "./SelectField.tsx";
-export { StrengthMeter, type StrengthMeterProps } from "./strength/StrengthMeter.tsx";
+export { ProposedPassphrase } from "./strength/ProposedPassphrase.tsx";
+export { StrengthMeter, useStrength, type Strength, type StrengthMeterProps } from "./strength/StrengthMeter.tsx";
+export { VerbatimOutput } from "./strength/VerbatimOutput.tsx";
 export { Stepper, type StepperProps } from "./Stepper.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";
 export { revealMilliseconds } from "./useReveal.ts";

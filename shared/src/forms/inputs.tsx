@@ -4,11 +4,11 @@ import { useTranslation } from "react-i18next";
 import { css, styled } from "styled-components";
 
 import { IconButton } from "../ui/Button.tsx";
-import { Field, type FieldProps } from "./Field.tsx";
+import { Field, type CommonFieldProps } from "./Field.tsx";
 import { s, space } from "../ui/tokens.ts";
 
-export interface TextFieldProps extends FieldProps, ComponentPropsWithRef<"input"> {
-  /** A button that acts on what is typed; below the input where there is no room. */
+export interface TextFieldProps extends CommonFieldProps, ComponentPropsWithRef<"input"> {
+  /** Button for the input. It wraps below the input on narrow screens. */
   readonly action?: ReactNode;
 }
 
@@ -25,8 +25,8 @@ export function TextField({ label, hint, error, optional = false, id, action, ..
   );
 }
 
-export interface TextAreaProps extends FieldProps, ComponentPropsWithRef<"textarea"> {
-  /** Letters of equal width, for phrases and keys. */
+export interface TextAreaProps extends CommonFieldProps, ComponentPropsWithRef<"textarea"> {
+  /** Whether the font is monospaced, for phrases and keys. */
   readonly mono?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function TextArea({ label, hint, error, optional = false, id, mono = fals
   );
 }
 
-/** A secret as text, in letters of equal width: nothing corrects, checks or remembers it. */
+/** Monospaced area for secret text, without autocorrection, spell check or autocomplete. */
 export function SecretTextArea(area: Omit<TextAreaProps, "mono">) {
   return (
     <TextArea mono rows={6} autoComplete="off" autoCapitalize="none" autoCorrect="off" spellCheck={false} {...area} />
@@ -47,7 +47,9 @@ export function SecretTextArea(area: Omit<TextAreaProps, "mono">) {
 
 export type PasswordFieldProps = Omit<TextFieldProps, "type" | "action">;
 
-/** Used exactly as typed: nothing trims, corrects or remembers it. */
+/**
+ * Field for a password that is used exactly as typed: no trimming, autocorrection or autocomplete.
+ */
 export function PasswordField({ label, hint, error, optional = false, id, ...input }: PasswordFieldProps) {
   const { t } = useTranslation("common");
   const [visible, setVisible] = useState(false);

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "react";
 
-/** How long a secret stays on the screen. */
+/** How long a revealed secret stays on the screen, in milliseconds. */
 export const revealMilliseconds = 60_000;
 
 /**
- * Shown on request; hidden again after a minute, when the window loses focus, and when it is
- * covered.
+ * Reveals on request. Hides after a minute, when the window loses the focus, and when its tab is
+ * hidden.
  */
 export function useReveal() {
   const [revealed, setRevealed] = useState(false);
@@ -14,16 +14,16 @@ export function useReveal() {
     const hide = () => {
       setRevealed(false);
     };
-    const hideWhenCovered = () => {
+    const hideWhenTabHidden = () => {
       if (document.visibilityState === "hidden") hide();
     };
     const timer = setTimeout(hide, revealMilliseconds);
     window.addEventListener("blur", hide);
-    document.addEventListener("visibilitychange", hideWhenCovered);
+    document.addEventListener("visibilitychange", hideWhenTabHidden);
     return () => {
       clearTimeout(timer);
       window.removeEventListener("blur", hide);
-      document.removeEventListener("visibilitychange", hideWhenCovered);
+      document.removeEventListener("visibilitychange", hideWhenTabHidden);
     };
   }, [revealed]);
   return { revealed, setRevealed };

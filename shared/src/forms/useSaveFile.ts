@@ -1,59 +1,48 @@
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 
-import type { OpenedContent, VaultProgress } from "../contract/index.ts";
-import { toPortalError, type PortalError } from "../errors/index.ts";
+import { toSafeFileName } from "../api/index.ts";
+import type { OpenedContent } from "../contract/index.ts";
+import { PortalError } from "../errors/index.ts";
+import { useVaultOperation } from "./operation/useVaultOperation.ts";
 import { saveFile } from "./save-file.ts";
-
-export type SaveState =
-  | { readonly status: "idle" | "saved" }
-  | { readonly status: "running"; readonly progress: VaultProgress | null }
-  | { readonly status: "failed"; readonly error: PortalError };
 
 type SavePicker = (options: { readonly suggestedName: string }) => Promise<FileSystemFileHandle>;
 
 /**
- * Saves the content as a file. Where the browser can write to a chosen place, a large one goes
- * there as a stream; elsewhere it is put together in a private file and handed to the downloads.
- * Either way nothing is under its name before the last byte is verified. Leaving the screen
- * cancels.
+ * Saves the content as a file. A large content is streamed to a file that the person chooses. A
+ * browser that cannot do so streams it to a private file, which becomes a download. No file with
+ * the given name appears before the last byte is verified. Leaving the screen cancels.
  */
-export function useSaveFile(openedContent: Pick<OpenedContent, "name" | "content" | "save">) {
-  const [saveState, setSaveState] = useState<SaveState>({ status: "idle" });
-  const activeController = useRef<AbortController | null>(null);
-  useEffect(() => () => activeController.current?.abort(), []);
-
-  const save = async (): Promise<void> => {
-    const controller = new AbortController();
-    activeController.current = controller;
-    setSaveState({ status: "running", progress: null });
-    try {
-      const target = openedContent.content === null ? await chooseTarget(openedContent.name) : null;
-      const blob = await openedContent.save(target, {
-        signal: controller.signal,
-        onProgress: (progress) => {
-          if (!controller.signal.aborted) setSaveState({ status: "running", progress });
-        },
-      });
-      if (controller.signal.aborted) return;
-      if (blob !== null) saveFile(openedContent.name, blob);
-      setSaveState({ status: "saved" });
-    } catch (error) {
-      // no place was chosen
-      const isCancelled = controller.signal.aborted || (error instanceof DOMException && error.name === "AbortError");
-      setSaveState(isCancelled ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
-    }
+export function useSaveFile({ name, content, save }: Pick<OpenedContent, "name" | "content" | "save">) {
+  const operation = useVaultOperation();
+  const [isSaved, setIsSaved] = useState(false);
+  const start = () => {
+    setIsSaved(false);
+    operation.start({
+      run: async (options) => save(content === null ? await chooseTarget(name) : null, options),
+      onDone: (blob) => {
+        if (blob !== null) saveFile(name, blob);
+        setIsSaved(true);
+      },
+    });
   };
-  const cancel = () => {
-    activeController.current?.abort();
-    setSaveState({ status: "idle" });
-  };
-  return { saving: saveState, save, cancel };
+  return { operation, isSaved, start };
 }
 
-/** Asks where to save; null where the browser cannot write to a chosen place. */
-async function chooseTarget(name: string): Promise<FileSystemFileHandle | null> {
+/**
+ * Asks where to save. Returns null if the browser cannot write to a chosen file.
+ *
+ * @throws PortalError `cancelled` if the person chose no file
+ */
+async function chooseTarget(suggestedName: string): Promise<FileSystemFileHandle | null> {
   const picker: unknown = Reflect.get(window, "showSaveFilePicker");
-  return isPicker(picker) ? picker.call(window, { suggestedName: name }) : null;
+  if (!isPicker(picker)) return null;
+  try {
+    return await picker.call(window, { suggestedName: toSafeFileName(suggestedName) });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw new PortalError("cancelled");
+    throw error;
+  }
 }
 
 function isPicker(value: unknown): value is SavePicker {

@@ -1,22 +1,22 @@
 import type { Language } from "../contract/index.ts";
 
-/** Dates, numbers and sizes as the language writes them. */
+/** Formats dates, numbers and sizes for a language. */
 export interface Formats {
   readonly number: (value: number) => string;
-  /** `21 Nov 2026`. Takes RFC 3339. */
+  /** Formats a timestamp (RFC 3339), such as `21 Nov 2026`. */
   readonly date: (timestamp: string) => string;
   readonly dateTime: (timestamp: string) => string;
-  /** `14:05`. */
+  /** Formats a time, such as `14:05`. */
   readonly time: (timestamp: string) => string;
-  /** `1.5 MB`, in steps of 1000. */
+  /** Formats a size, such as `1.5 MB`, with units of 1000. */
   readonly size: (bytes: number) => string;
-  /** `3 days ago`, `in 2 hours`. */
+  /** Formats a time relative to now, such as `3 days ago`. Counts calendar days. */
   readonly relative: (timestamp: string, now?: number) => string;
 }
 
 const formatsByLanguage = new Map<Language, Formats>();
 
-/** The formats of a language; made once. */
+/** Returns the cached formats of a language. */
 export function getFormats(language: Language): Formats {
   const cached = formatsByLanguage.get(language);
   if (cached !== undefined) return cached;
@@ -35,18 +35,18 @@ const periods = [
 ] as const;
 
 function createFormats(language: Language): Formats {
-  const locale = language === "en" ? "en-GB" : "es"; // dates of the English texts begin with the day
-  const number = new Intl.NumberFormat(locale);
-  const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
-  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-  const time = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+  const locale = language === "en" ? "en-GB" : "es"; // British English: the day comes first
+  const numberFormat = new Intl.NumberFormat(locale);
+  const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+  const dateTimeFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+  const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
   return Object.freeze({
-    number: (value: number) => number.format(value),
-    date: (timestamp: string) => date.format(new Date(timestamp)),
-    dateTime: (timestamp: string) => dateTime.format(new Date(timestamp)),
-    time: (timestamp: string) => time.format(new Date(timestamp)),
+    number: (value: number) => numberFormat.format(value),
+    date: (timestamp: string) => dateFormat.format(new Date(timestamp)),
+    dateTime: (timestamp: string) => dateTimeFormat.format(new Date(timestamp)),
+    time: (timestamp: string) => timeFormat.format(new Date(timestamp)),
     size: (bytes: number) => {
       const step = Math.min(sizeUnits.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
       const unit = sizeUnits[step] ?? "byte";
@@ -61,7 +61,12 @@ function createFormats(language: Language): Formats {
       const seconds = (Date.parse(timestamp) - now) / 1000;
       const [unit, unitSeconds] =
         periods.find(([, periodSeconds]) => Math.abs(seconds) >= periodSeconds) ?? (["second", 1] as const);
-      return relative.format(Math.trunc(seconds / unitSeconds), unit);
+      const count = unit === "day" ? countCalendarDays(now, Date.parse(timestamp)) : Math.trunc(seconds / unitSeconds);
+      return relativeFormat.format(count, unit);
     },
   });
+}
+
+function countCalendarDays(from: number, to: number): number {
+  return Math.round((new Date(to).setHours(0, 0, 0, 0) - new Date(from).setHours(0, 0, 0, 0)) / 86_400_000);
 }

@@ -25,23 +25,23 @@ describe("detectLanguage", () => {
     expect(detectLanguage(createStorageWith(chosen), browser)).toBe(expected);
   });
 
-  it("goes by the browser when storage is forbidden", () => {
-    const forbidden = {
+  it("uses the browser's language when storage is forbidden", () => {
+    const forbiddenStorage = {
       getItem: () => {
         throw new DOMException("forbidden", "SecurityError");
       },
     };
-    expect(detectLanguage(forbidden, "es-ES")).toBe("es");
+    expect(detectLanguage(forbiddenStorage, "es-ES")).toBe("es");
   });
 
-  it("is remembered", () => {
+  it("stores the chosen language", () => {
     saveLanguage(localStorage, "es");
     expect(localStorage.getItem(languageStorageKey)).toBe("es");
   });
 });
 
 describe("createI18n", () => {
-  it("does not escape, and says the product's name", async () => {
+  it("does not escape values, and inserts the product's name", async () => {
     const i18n = await createI18n({
       ...settings,
       namespaces: ["n"],
@@ -50,7 +50,7 @@ describe("createI18n", () => {
     expect(i18n.t("n:a", { title: "<b>&</b>" })).toBe("Relicario: <b>&</b>");
   });
 
-  it("keeps the formats of i18next", async () => {
+  it("supports the formats of i18next", async () => {
     const i18n = await createI18n({
       ...settings,
       language: "en",
@@ -60,7 +60,7 @@ describe("createI18n", () => {
     expect(i18n.t("n:a", { beds: 1234.5 })).toBe("1,234.5 in Garden");
   });
 
-  it("falls back to English for a text that a language lacks", async () => {
+  it("falls back to English for a text missing in a language", async () => {
     const i18n = await createI18n({
       ...settings,
       namespaces: ["n"],
@@ -69,15 +69,15 @@ describe("createI18n", () => {
     expect([i18n.t("n:a"), i18n.t("n:b")]).toEqual(["uno", "two"]);
   });
 
-  it("has bundled texts at once and fetches the others", async () => {
+  it("has bundled texts at once, and fetches other texts", async () => {
     const fetchTexts = jest.fn(() => Promise.resolve({ a: "fetched" }));
-    const i18n = await createI18n({ ...settings, fetchTexts, bundled: { es: { common: { a: "bundled" } } } });
+    const i18n = await createI18n({ ...settings, fetchTexts, bundledTexts: { es: { common: { a: "bundled" } } } });
     expect(i18n.t("common:a")).toBe("bundled");
     await i18n.loadNamespaces(["n"]);
     expect(i18n.t("n:a")).toBe("fetched");
   });
 
-  it("counts plurals, and keeps underscores in key names", async () => {
+  it("resolves plurals, even of keys with underscores", async () => {
     const i18n = await createI18n({
       ...settings,
       namespaces: ["n"],
@@ -91,10 +91,10 @@ describe("createI18n", () => {
     ]);
   });
 
-  it("tries a failed load 5 times more, from 350 ms doubling", async () => {
+  it("retries a failed load 5 times, starting at 350 ms and doubling", async () => {
     jest.useFakeTimers();
     let calls = 0;
-    const times: number[] = [];
+    const callTimes: number[] = [];
     const start = Date.now();
     const ready = createI18n({
       ...settings,
@@ -102,14 +102,14 @@ describe("createI18n", () => {
       namespaces: ["n"],
       fetchTexts: () => {
         calls += 1;
-        times.push(Date.now() - start);
+        callTimes.push(Date.now() - start);
         return calls <= 5 ? Promise.reject(new Error("down")) : Promise.resolve({ a: "at last" });
       },
     });
     await jest.advanceTimersByTimeAsync(20_000);
     jest.useRealTimers();
     expect((await ready).t("n:a")).toBe("at last");
-    expect(times).toEqual([0, 350, 1050, 2450, 5250, 10_850]);
+    expect(callTimes).toEqual([0, 350, 1050, 2450, 5250, 10_850]);
     expect(textLoadingOptions).toEqual({ maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 });
   });
 
@@ -138,7 +138,7 @@ describe("loadTexts", () => {
     jest.useRealTimers();
   });
 
-  it("loads what is missing in the language that is shown, and nothing twice", async () => {
+  it("loads missing namespaces in the displayed language, each once", async () => {
     const fetchTexts = jest.fn(() => Promise.resolve({ a: "fetched" }));
     const i18n = await createI18n({ ...settings, fetchTexts });
     await loadTexts(i18n, ["one", "two"]);
@@ -152,10 +152,46 @@ describe("loadTexts", () => {
         ["en", "two"],
       ]),
     );
-    expect(fetchTexts).toHaveBeenCalledTimes(4); // English stands in for a text that Spanish lacks
+    expect(fetchTexts).toHaveBeenCalledTimes(4); // English is the fallback
   });
 
-  it("is remote_unreachable when one does not come, and loads it when called again", async () => {
+  it("leaves namespaces that never loaded out of a change of language", async () => {
+    jest.useFakeTimers();
+    const i18n = await createI18n({
+      ...settings,
+      fetchTexts: (_language, namespace) =>
+        namespace === "broken" ? Promise.reject(new Error("down")) : Promise.resolve({ a: "fetched" }),
+    });
+    await loadTexts(i18n, ["one"]);
+    const failure = expect(loadTexts(i18n, ["broken"])).rejects.toMatchObject({ code: "remote_unreachable" });
+    await jest.advanceTimersByTimeAsync(20_000);
+    await failure;
+    let isChanged = false;
+    void i18n.changeLanguage("en").then(() => (isChanged = true));
+    await jest.advanceTimersByTimeAsync(0);
+    expect([isChanged, i18n.resolvedLanguage]).toEqual([true, "en"]);
+  });
+
+  it("loads the texts of a language that is chosen meanwhile", async () => {
+    let endFirstRead: () => void = () => undefined;
+    const firstRead = new Promise<void>((resolve) => {
+      endFirstRead = resolve;
+    });
+    const i18n = await createI18n({
+      ...settings,
+      fetchTexts: async (language) => {
+        if (language === "es") await firstRead;
+        return { a: language };
+      },
+    });
+    const loading = loadTexts(i18n, ["one"]);
+    await i18n.changeLanguage("en");
+    endFirstRead();
+    await loading;
+    expect(i18n.t("one:a")).toBe("en");
+  });
+
+  it("rejects with remote_unreachable, and retries at the next call", async () => {
     jest.useFakeTimers();
     let isReachable = false;
     const i18n = await createI18n({
@@ -171,8 +207,8 @@ describe("loadTexts", () => {
   });
 });
 
-describe("formatsOf", () => {
-  it("writes numbers, dates and sizes as the language does", () => {
+describe("getFormats", () => {
+  it("formats numbers, dates, times and sizes for the language", () => {
     const at = "2026-11-21T10:04:05.678Z";
     expect([getFormats("en").number(1234.5), getFormats("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
     expect([getFormats("en").date(at), getFormats("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
@@ -186,5 +222,6 @@ describe("formatsOf", () => {
       "9:05",
     ]);
     expect(getFormats("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
+    expect(getFormats("en").relative("2026-11-28T10:04:00Z", Date.parse(at))).toBe("in 7 days");
   });
 });

@@ -1,40 +1,41 @@
 import { createInstance, type BackendModule, type i18n as I18n, type InitOptions } from "i18next";
 import { initReactI18next } from "react-i18next";
 
+import { isolateBidi } from "../contract/bidi-isolation.ts";
 import { languages, type Language } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { isolateBidi } from "./bidi-isolation.ts";
 import { fallbackLanguage, isLanguage } from "./languages.ts";
 
 /** Texts of one namespace, nested as in its file. */
 export type Texts = Readonly<Record<string, unknown>>;
 
-/** Fetches and parses the texts of one namespace. When it rejects, it is called again. */
+/** Fetches and parses the texts of a namespace. Called again after a rejection. */
 export type FetchTexts = (language: Language, namespace: string) => Promise<Texts>;
 
 export interface I18nSettings {
   readonly language: Language;
-  /** Stands where texts say `{{product}}`. */
+  /** Replaces `{{product}}` in texts. */
   readonly product: string;
   readonly fetchTexts: FetchTexts;
-  /** Texts that need not be fetched, such as those that say that something cannot be fetched. */
-  readonly bundled?: Readonly<Partial<Record<Language, Readonly<Record<string, Texts>>>>>;
-  /** Loaded before {@link createI18n} resolves. */
+  /** Texts that must not depend on a fetch, such as those of loading errors. */
+  readonly bundledTexts?: Readonly<Partial<Record<Language, Readonly<Record<string, Texts>>>>>;
+  /** Namespaces that are loaded before {@link createI18n} resolves. */
   readonly namespaces?: readonly string[];
-  /** Called with a key that no text was found for. */
+  /** Called with each key that has no text. */
   readonly onMissingKey?: (key: string) => void;
 }
 
 /**
- * Retries, first pause and parallel reads of a failed load (specification, section 9). i18next
- * doubles the pause itself.
+ * Options of loading texts: retries, first delay in milliseconds, and maximum number of parallel
+ * loads (specification, section 9). i18next doubles each further delay.
  */
 export const textLoadingOptions = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
 
 /**
- * i18next, set up as specified: loads by language, falls back to English, does not escape (React
- * does), and keeps what reads from right to left from reordering the sentence that it goes into.
- * Namespaces are fetched when a screen asks for them; the ones given are awaited.
+ * Creates i18next as specified: loads texts by language, falls back to English, and leaves escaping
+ * to React. Isolates right-to-left values, so that they do not reorder a sentence.
+ *
+ * Waits for the namespaces in the settings. Screens load further namespaces when they need them.
  */
 export async function createI18n(settings: I18nSettings): Promise<I18n> {
   const instance = createInstance();
@@ -50,9 +51,9 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
       ns: [...(settings.namespaces ?? [])],
       defaultNS: "common",
       partialBundledLanguages: true,
-      resources: copyTexts(settings.bundled),
-      contextSeparator: "/", // the underscore is part of key names
-      // What would escape markup isolates in its place: React is what keeps markup from being any.
+      resources: copyTexts(settings.bundledTexts),
+      contextSeparator: "/", // key names contain underscores
+      // `escape` isolates directions instead of escaping markup: React renders every text as text.
       interpolation: { escapeValue: true, escape: isolateBidi, defaultVariables: { product: settings.product } },
       returnNull: false,
       saveMissing: onMissingKey !== undefined,
@@ -69,28 +70,31 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
   return instance;
 }
 
-/** The language of the texts that are shown. */
+/** Returns the language of the displayed texts. */
 export function getActiveLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLanguage">): Language {
   return isLanguage(resolvedLanguage) ? resolvedLanguage : fallbackLanguage;
 }
 
 /**
- * Loads the texts of these namespaces in the language that is shown; those of later languages
- * follow a change of language. What did not come, with the repetitions of {@link
- * textLoadingOptions}, is loaded again by the next call.
+ * Loads these namespaces in the displayed language. A change of language loads them too. After a
+ * failure with all retries of {@link textLoadingOptions} the next call tries again.
  *
  * @throws PortalError `remote_unreachable`
  */
 export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
-  const findMissingNamespaces = () =>
-    namespaces.filter((namespace) => !i18n.hasResourceBundle(getActiveLanguage(i18n), namespace));
-  // Makes them known for a change of language. It resolves when all that is being loaded is there:
-  // a slow one would hold the others.
+  const findMissingNamespaces = (language: Language) =>
+    namespaces.filter((namespace) => !i18n.hasResourceBundle(language, namespace));
+  let language: Language;
+  do {
+    language = getActiveLanguage(i18n);
+    const missingNamespaces = findMissingNamespaces(language);
+    // Joins pending loads of these namespaces, and retries failed ones.
+    if (missingNamespaces.length > 0) await i18n.reloadResources([language], missingNamespaces);
+    if (findMissingNamespaces(language).length > 0) throw new PortalError("remote_unreachable");
+  } while (language !== getActiveLanguage(i18n)); // changed meanwhile
+  // Registers the namespaces for a change of language, which would wait for those that never load.
+  // Not awaited: it resolves only when all pending loads have finished.
   void i18n.loadNamespaces([...namespaces]);
-  // Joins what is being loaded, of these alone, and loads again what failed.
-  if (findMissingNamespaces().length > 0)
-    await i18n.reloadResources([getActiveLanguage(i18n)], findMissingNamespaces());
-  if (findMissingNamespaces().length > 0) throw new PortalError("remote_unreachable");
 }
 
 function createBackend(fetchTexts: FetchTexts): BackendModule {
@@ -104,14 +108,14 @@ function createBackend(fetchTexts: FetchTexts): BackendModule {
           callback(null, texts);
         },
         (error: unknown) => {
-          callback(error instanceof Error ? error : new Error("texts did not load"), true); // true: try again
+          callback(error instanceof Error ? error : new Error("texts did not load: retry"), true); // true: retry
         },
       );
     },
   };
 }
 
-function copyTexts(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
+function copyTexts(bundled: I18nSettings["bundledTexts"]): NonNullable<InitOptions["resources"]> {
   return Object.fromEntries(
     Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...namespaces }]),
   );

@@ -1,6 +1,6 @@
 import { languages, type Language } from "../contract/index.ts";
 
-/** Local storage key of the language that the person chose. */
+/** Local storage key of the chosen language. */
 export const languageStorageKey = "selectedLanguage";
 
 export const fallbackLanguage: Language = "en";
@@ -10,8 +10,8 @@ export function isLanguage(value: unknown): value is Language {
 }
 
 /**
- * The chosen language, else the browser's (the part before the dash), else English. Storage that
- * cannot be read counts as empty.
+ * Returns the chosen language, else the language of the browser (the part before the dash), else
+ * English. Unreadable storage counts as empty.
  */
 export function detectLanguage(storage: Pick<Storage, "getItem">, browserLanguage: string | undefined): Language {
   const storedLanguage = readStoredLanguage(storage);
@@ -20,12 +20,12 @@ export function detectLanguage(storage: Pick<Storage, "getItem">, browserLanguag
   return isLanguage(browserPrimary) ? browserPrimary : fallbackLanguage;
 }
 
-/** Stores the choice. Without storage it lasts until the page is reloaded. */
+/** Stores the chosen language. If storing fails, the choice lasts until the page is reloaded. */
 export function saveLanguage(storage: Pick<Storage, "setItem">, language: Language): void {
   try {
     storage.setItem(languageStorageKey, language);
   } catch {
-    // Storage is full or forbidden: the page keeps the choice, the next one detects it anew.
+    // Storage is full or forbidden: the next page detects the language.
   }
 }
 

@@ -3,27 +3,29 @@ import { useTranslation } from "react-i18next";
 
 import { renderApp } from "../testing/index.ts";
 
-/** Interpolation does not escape (specification, section 9): React does, whatever a title holds. */
+/** Interpolation does not escape values (specification, section 9); React does. */
 it.each([
   "<img src=x onerror=alert(1)>",
   "<script>alert(1)</script>",
   "&lt;b&gt;",
   "{{product}} $t(common:confirm.yes_action)",
-])("a title of markup stays text: %s", async (title) => {
+])("renders a title with markup as text: %s", async (title) => {
   function Row() {
     const { t } = useTranslation("common");
-    return <p>{t("tags.remove_action", { tag: title })}</p>;
+    const text = t("tags.remove_action", { tag: title });
+    return <p>{text}</p>;
   }
   await renderApp(<Row />);
   expect(screen.getByText(`Remove tag ${title}`)).toBeVisible();
   expect(document.querySelector("img, script, b")).toBeNull();
 });
 
-describe("a name that reads from right to left", () => {
+describe("isolateBidi in texts", () => {
   async function renderName(name: string): Promise<string> {
     function Row() {
       const { t } = useTranslation("common");
-      return <p aria-label={t("tags.remove_action", { tag: name })}>{t("tags.remove_action", { tag: name })}</p>;
+      const text = t("tags.remove_action", { tag: name });
+      return <p aria-label={text}>{text}</p>;
     }
     const { container, unmount } = await renderApp(<Row />);
     const [row] = container.getElementsByTagName("p");
@@ -33,17 +35,17 @@ describe("a name that reads from right to left", () => {
     return text;
   }
 
-  it("stands apart from the sentence that it goes into", async () => {
+  it("isolates a right-to-left name from its sentence", async () => {
     expect(await renderName("\u05d3\u05d5\u05d3")).toBe("Remove tag \u2068\u05d3\u05d5\u05d3\u2069");
     expect(await renderName("\u{1e922}1")).toBe("Remove tag \u2068\u{1e922}1\u2069");
   });
 
-  it("cannot turn around what stands beside it by marks of direction", async () => {
+  it("removes direction marks that would reorder the sentence", async () => {
     expect(await renderName("ana\u202e")).toBe("Remove tag \u2068ana\u2069");
     expect(await renderName("\u2069\u2067fdp.exe\u200f")).toBe("Remove tag \u2068fdp.exe\u200f\u2069");
   });
 
-  it("is changed in nothing where it reads from left to right", async () => {
+  it("leaves left-to-right names unchanged", async () => {
     expect(await renderName("José \u{1f333}")).toBe("Remove tag José \u{1f333}");
   });
 });

@@ -1,13 +1,12 @@
 import "@testing-library/jest-dom";
 
 const rules = {
-  "color-contrast": { enabled: false }, // jsdom computes no colours: the tokens' own test and the browser look at it
-  region: { enabled: false }, // a screen is drawn without the frame, whose landmarks the host's own tests look at
+  "color-contrast": { enabled: false }, // jsdom computes no colours; the tokens' test and the browser check contrast
+  region: { enabled: false }, // screens are rendered without the frame, whose landmarks the host's tests check
 };
 
-/** Throws with the list of what axe finds. */
 export async function expectAccessible(element: Element = document.body): Promise<void> {
-  const { default: axe } = await import("axe-core"); // large: only tests that ask pay for it
+  const { default: axe } = await import("axe-core"); // large, so only tests that use it load it
   const { violations } = await axe.run(element, { rules, resultTypes: ["violations"] });
   if (violations.length === 0) return;
   const lines = violations.map(

@@ -3,40 +3,38 @@ import { act, cleanup, screen } from "@testing-library/react";
 import { CONTRACT_VERSION, languages, type RemoteManifest, type RemoteModule } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { expectAccessible } from "./accessible.ts";
-import { createFakeHttpClient, type FakeHttpClient } from "./fake-http.ts";
+import { createFakeHttpClient, type FakeHttpClient } from "./fake-http-client.ts";
 import { createFakeVault, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
 import { findGrowth, watchLeaks } from "./leaks.ts";
 import { renderApp, type RenderedApp } from "./renderApp.tsx";
 import { readTexts, listTextKeys } from "./texts-from-disk.ts";
 
 export interface ConformanceSettings {
-  /** What the account holds while screens are looked at. */
+  /** Contents of the account during the checks. */
   readonly vault?: FakeVaultSettings;
-  /** Answers of the service. */
+  /** Creates the fake service and its responses. */
   readonly http?: () => FakeHttpClient;
   /**
-   * Real addresses for patterns with parameters, such as `"/edit-secret/:secretId":
+   * Addresses for path patterns with parameters, such as `"/edit-secret/:secretId":
    * "/edit-secret/0189…"`.
    */
   readonly addresses?: Readonly<Record<string, string>>;
   /**
-   * Folder of the remote's texts, `<language>/<namespace>.json`: of a release. Those of the package
-   * unless told otherwise.
+   * Folder of a release's texts, `<language>/<namespace>.json`; by default the folder of the
+   * package.
    */
-  readonly locales?: string;
-  /** `brief` for a quick first run, where another test runs the kit whole. */
+  readonly localesFolder?: string;
+  /** `brief` for a quick first run, if another test runs all checks. */
   readonly extent?: "whole" | "brief";
 }
 
-/**
- * One test of the kit. It fails by throwing; what it drew stays for whoever cleans up after tests.
- */
+/** A check of the kit. `run` throws to fail. The test removes what the check rendered. */
 export interface Check {
   readonly name: string;
   readonly run: () => void | Promise<void>;
 }
 
-/** How much of the kit one screen runs. */
+/** Appearances in which a screen is checked, and number of times that it is mounted. */
 export interface CheckExtent {
   readonly appearances: readonly (readonly ["en" | "es", "light" | "dark"])[];
   readonly mountCount: number;
@@ -49,7 +47,10 @@ export const wholeExtent: CheckExtent = {
   ],
   mountCount: 20,
 };
-/** One look for each screen, in turn, and just enough times to see growth. */
+/**
+ * One appearance per screen, which alternates, and only as many mounts as growth needs to be
+ * detected.
+ */
 export const createBriefExtent = (index: number): CheckExtent => ({
   appearances: wholeExtent.appearances.slice(index % 2).slice(0, 1),
   mountCount: 3,
@@ -57,15 +58,14 @@ export const createBriefExtent = (index: number): CheckExtent => ({
 
 const sampleId = "01890a5d-ac96-7000-8000-000000000001";
 
-/** That manifest, code and texts fit each other. */
 export function createManifestChecks(
   manifest: RemoteManifest,
   remote: RemoteModule,
-  { locales }: ConformanceSettings,
+  { localesFolder }: ConformanceSettings,
 ): Check[] {
   return [
     {
-      name: "was built for this contract, and has code for each route of its manifest",
+      name: "supports this contract, and has code for exactly the routes of its manifest",
       run: () => {
         expect(manifest.contract.split(".")[0]).toBe(`^${CONTRACT_VERSION.split(".")[0] ?? ""}`);
         expect(Object.keys(remote.routes).sort()).toEqual(manifest.routes.map(({ path }) => path).sort());
@@ -73,10 +73,10 @@ export function createManifestChecks(
     },
     ...manifest.routes.flatMap(({ titleKey }) =>
       languages.map((language) => ({
-        name: `calls a screen by ${titleKey}, which says something by itself in ${language}`,
+        name: `has the title ${titleKey} without parameters in ${language}`,
         run: () => {
           const [namespace = "", key = ""] = titleKey.split(":");
-          const title = getText(readTexts(language, namespace, locales), key);
+          const title = getText(readTexts(language, namespace, localesFolder), key);
           expect(title).toEqual(expect.any(String));
           expect(String(title).replaceAll("{{product}}", "")).not.toContain("{{");
         },
@@ -85,20 +85,19 @@ export function createManifestChecks(
     ...manifest.namespaces.map((namespace) => ({
       name: `${namespace} has the same keys in both languages`,
       run: () => {
-        const [first, ...others] = languages.map((language) => readTexts(language, namespace, locales));
-        expect(first).not.toBeNull();
-        for (const other of others) expect(listTextKeys(other ?? {})).toEqual(listTextKeys(first ?? {}));
+        const [firstTexts, ...otherTexts] = languages.map((language) => readTexts(language, namespace, localesFolder));
+        expect(firstTexts).not.toBeNull();
+        for (const texts of otherTexts) expect(listTextKeys(texts ?? {})).toEqual(listTextKeys(firstTexts ?? {}));
       },
     })),
   ];
 }
 
-/** Where screens are looked at: each route once. */
+/** Returns one address per route. */
 export function listAddresses(manifest: RemoteManifest, { addresses }: ConformanceSettings): string[] {
   return manifest.routes.map(({ path }) => addresses?.[path] ?? buildAddress(path));
 }
 
-/** What the screen at one address promises. */
 export function createScreenChecks(
   path: string,
   remote: RemoteModule,
@@ -117,13 +116,14 @@ export function createScreenChecks(
   } = {}) => {
     const app = await renderApp(<p>no screen at {path}</p>, {
       ...appearance,
-      locales: settings.locales,
+      localesFolder: settings.localesFolder,
       path,
       routes: remote.routes,
       vault: vault ?? createFakeVault(settings.vault),
       http: http ?? settings.http?.() ?? createFakeHttpClient(),
     });
     await flushPromises();
+    expectNothingThrown(app, path);
     return app;
   };
 
@@ -136,10 +136,10 @@ export function createScreenChecks(
       },
     })),
     {
-      name: "survives a vault that cannot be had",
+      name: "survives a vault that fails to load",
       run: async () => {
         const vault = Promise.reject<FakeVault>(new PortalError("vault_unavailable"));
-        vault.catch(() => undefined); // a screen that does not need it never asks
+        vault.catch(() => undefined); // avoids an unhandled rejection, because some screens never read the vault
         expectScreen(await renderScreen({ vault }), path);
         await expectAccessible();
       },
@@ -156,16 +156,21 @@ export function createScreenChecks(
       },
     },
     {
-      name: `leaves nothing behind after ${String(mountCount)} times`,
+      name: `leaves nothing behind after ${String(mountCount)} mounts`,
       run: async () => {
         const leaks = await findLeaks((vault) => renderScreen({ vault }), settings, mountCount);
-        if (leaks.length > 0) throw new Error(`${String(mountCount)} times left more than once:\n${leaks.join("\n")}`);
+        if (leaks.length > 0)
+          throw new Error(`${String(mountCount)} mounts left behind (release it on unmount):\n${leaks.join("\n")}`);
       },
     },
   ];
 }
 
-/** Draws the screen and takes it away. @returns what grew, in a line for each kind. */
+/**
+ * Mounts and unmounts the screen repeatedly.
+ *
+ * @returns a line per kind of resource whose number has grown
+ */
 async function findLeaks(
   renderScreen: (vault: FakeVault) => Promise<RenderedApp>,
   settings: ConformanceSettings,
@@ -178,32 +183,37 @@ async function findLeaks(
     const app = await renderScreen(vault);
     app.unmount();
     cleanup();
-    await app.queryClient.cancelQueries(); // one that is on its way would set its timer after all were cleared
+    await app.queryClient.cancelQueries(); // a query that still runs would set its timer after the cache was cleared
     await flushPromises(1);
     app.queryClient.clear();
     if (app.record.lockListeners.size > 0) leaks.add("a listener of portal.onLock");
-    if (vault.listeners() > 0) leaks.add("a listener of the vault");
+    if (vault.countListeners() > 0) leaks.add("a listener of the vault");
     leakWatch.handleUnmount();
   };
   try {
-    await mountOnce(); // libraries attach some listeners once, at first use
-    const baseline = leakWatch.listHeld();
+    await mountOnce(); // libraries attach some listeners only once, on first use
+    const baseline = leakWatch.listHeldResources();
     for (let round = 0; round < mountCount; round++) await mountOnce();
-    return [...leaks, ...findGrowth(baseline, leakWatch.listHeld())];
+    return [...leaks, ...findGrowth(baseline, leakWatch.listHeldResources())];
   } finally {
     leakWatch.stop();
   }
 }
 
+function expectNothingThrown({ screenErrors }: RenderedApp, path: string): void {
+  const [cause] = screenErrors;
+  if (screenErrors.length === 0) return;
+  const description = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  throw new Error(`The screen at ${path} threw:\n${description}`, { cause });
+}
+
 function expectScreen(app: RenderedApp, path: string): void {
-  // The text that the router shows for a screen that threw.
-  expect(screen.queryByText("Unexpected Application Error!")).not.toBeInTheDocument();
-  if (app.location() !== path) return; // the screen redirected
+  if (app.getLocation() !== path) return; // a screen that redirects is accepted
   expect(screen.queryByText(/^no screen at /)).not.toBeInTheDocument();
   expect(screen.getAllByRole("heading", { level: 1 }).length).toBeGreaterThan(0);
 }
 
-/** Waits until promises have settled and their results are rendered. */
+/** Waits until promises have settled and React has rendered the results. */
 async function flushPromises(rounds = 5): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await act(

@@ -21,7 +21,7 @@ const createRemote = (Screen: React.ComponentType) => ({
   routes: { [address]: () => Promise.resolve({ default: Screen }) },
 });
 
-/** A screen that does this while it is there; what is returned ends it. */
+/** Creates a screen with this effect and cleanup. */
 function createScreen(effect: (portal: Portal) => undefined | (() => void)) {
   return function Screen() {
     const portal = usePortal();
@@ -30,10 +30,10 @@ function createScreen(effect: (portal: Portal) => undefined | (() => void)) {
   };
 }
 
-/** The kit's test of this name, run against a remote of this screen alone. */
+/** Runs a check of the kit on a remote that has only this screen. */
 async function runCheck(name: string, Screen: React.ComponentType): Promise<void> {
   const check = createScreenChecks(address, createRemote(Screen), {}).find((candidate) => candidate.name === name);
-  if (check === undefined) throw new Error(`the kit has no test "${name}"`);
+  if (check === undefined) throw new Error(`the kit has no check "${name}"`);
   await check.run();
 }
 
@@ -44,9 +44,53 @@ afterEach(() => {
 
 conformance(manifest, createRemote(createScreen(() => undefined)));
 
-const leakCheckName = "leaves nothing behind after 20 times";
+const leakCheckName = "leaves nothing behind after 20 mounts";
 
-describe("the conformance kit", () => {
+describe("a screen that throws", () => {
+  const failAtRender = () => {
+    throw new Error("no such garden");
+  };
+  const failInEffect = createScreen(() => {
+    throw new Error("no such tree");
+  });
+
+  it.each([
+    ["shows a screen that is accessible (en, light)", failAtRender, "no such garden"],
+    ["survives a service that is down", failInEffect, "no such tree"],
+    [leakCheckName, failAtRender, "no such garden"],
+    [leakCheckName, failInEffect, "no such tree"],
+  ])("fails the check “%s” with what it threw", async (name, Screen, message) => {
+    const consoleError = jest.spyOn(console, "error").mockImplementation(() => undefined); // React's own report
+    try {
+      await expect(runCheck(name, Screen)).rejects.toThrow(
+        new RegExp(`^The screen at ${address} threw:\\n.*${message}`),
+      );
+    } finally {
+      consoleError.mockRestore();
+    }
+  });
+});
+
+it("gives screens a canvas, media queries and observers", async () => {
+  const Screen = createScreen(() => {
+    const context = document.createElement("canvas").getContext("2d");
+    if (context === null) throw new Error("no canvas");
+    context.fillStyle = "red";
+    context.fillRect(0, 0, context.measureText("a label").width, 1);
+    const observer = new ResizeObserver(() => undefined);
+    observer.observe(document.body);
+    const query = matchMedia("(min-width: 600px)");
+    const listener = () => undefined;
+    query.addEventListener("change", listener);
+    return () => {
+      observer.disconnect();
+      query.removeEventListener("change", listener);
+    };
+  });
+  await expect(runCheck(leakCheckName, Screen)).resolves.toBeUndefined();
+});
+
+describe("conformance", () => {
   it.each<readonly [string, (portal: Portal) => void, string]>([
     [
       "a listener of the window",
@@ -56,7 +100,7 @@ describe("the conformance kit", () => {
       '20 × listener "resize" of window',
     ],
     [
-      "a listener of the window by the prototype's function",
+      "a listener of the window, attached through the prototype",
       () => {
         EventTarget.prototype.addEventListener.call(window, "resize", () => undefined);
       },
@@ -77,7 +121,7 @@ describe("the conformance kit", () => {
       '20 × listener "click" of <html>',
     ],
     [
-      "a listener of the lock",
+      "a listener of onLock",
       ({ onLock }) => {
         onLock(() => undefined);
       },
@@ -112,7 +156,7 @@ describe("the conformance kit", () => {
       "20 × Worker",
     ],
     [
-      "the address of a blob",
+      "an object URL",
       () => {
         URL.createObjectURL(new Blob(["leak"]));
       },
@@ -141,7 +185,7 @@ describe("the conformance kit", () => {
 
   it.each<readonly [string, () => undefined | (() => void)]>([
     [
-      "takes listeners away by a signal",
+      "removes listeners by a signal",
       () => {
         const controller = new AbortController();
         for (const target of [window, document, document.body])
@@ -152,7 +196,7 @@ describe("the conformance kit", () => {
       },
     ],
     [
-      "has listeners for one time, which came",
+      "has a one-time listener that ran",
       () => {
         window.addEventListener("hashchange", () => undefined, { once: true });
         window.dispatchEvent(new Event("hashchange"));
@@ -168,7 +212,7 @@ describe("the conformance kit", () => {
       },
     ],
     [
-      "ends its worker and revokes the worker's address",
+      "terminates its worker and revokes the worker's URL",
       () => {
         const url = URL.createObjectURL(new Blob(["fine"]));
         const worker = new Worker(url);

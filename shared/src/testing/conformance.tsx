@@ -12,16 +12,16 @@ import {
 const timeLimitMs = 120_000;
 
 /**
- * What every remote promises, as one suite for its own tests: its manifest and its code fit each
- * other, it mounts and unmounts without leaving anything behind, speaks both languages in both
- * themes, is accessible, and survives a vault that is missing and a service that fails.
+ * Checks that every remote runs in its own tests. Manifest, code and texts must match. Each screen
+ * must be accessible in both languages and themes, survive a missing vault and a failing service,
+ * and release its resources on unmount.
  *
- * Nothing behind means: after twenty times there is not more than after once, of listeners of
- * whatever is still there, timers, animation frames, observers, workers, channels, addresses of
- * blobs, and elements. Things that are there once, whenever they came, are kept on purpose and no
- * leak.
+ * The number of resources of each kind may grow by at most one between the first and the twentieth
+ * mount, because libraries keep some resources after their first use. Counted are elements, timers,
+ * animation frames, observers, workers, channels, object URLs, and listeners of targets that
+ * outlive the screen.
  *
- * @param manifestJson the remote's `manifest.json`
+ * @param manifestJson content of the remote's `manifest.json`
  */
 export function conformance(manifestJson: unknown, remote: RemoteModule, settings: ConformanceSettings = {}): void {
   const manifest = RemoteManifest.parse(manifestJson);

@@ -5,7 +5,7 @@ import { isValidText, throwIfInvalid, type FakeAccount } from "./fake-account.ts
 import type { RecordCall } from "./fake-call.ts";
 
 export interface FakeAccountResetSettings {
-  /** State of a reset; `none` unless told otherwise. Times follow from it. */
+  /** Initial state of a reset, by default `none`. The times follow from the state. */
   readonly accountReset?: AccountResetStatus["state"];
 }
 
@@ -23,7 +23,11 @@ const [requestedAt, readyAt, endedAt, retainedUntil] = [
   "2026-12-18T09:00:00.000Z",
 ];
 
-/** Starting anew of the fake vault, in memory. @param clearOthers what else of before goes */
+/**
+ * Creates the account reset of the fake vault, in memory.
+ *
+ * @param clearOthers removes data of the fake vault outside the fake account
+ */
 export function createFakeAccountReset(
   { accountReset = "none" }: FakeAccountResetSettings,
   account: FakeAccount,

@@ -3,12 +3,17 @@ import type {
   CallOptions,
   ContentKind,
   DeviceKind,
+  KeepOpen,
+  KeepOpenDuration,
+  KeepOpenStatus,
   KitRecord,
   OpenerKind,
   NewSecretInput,
   OpenerHandle,
   VaultState,
 } from "../contract/index.ts";
+import { chosenStrength } from "../contract/strength-level.ts";
+import { estimateStrength } from "../contract/strength.ts";
 import { PortalError } from "../errors/index.ts";
 import type { FakeContent } from "./fake-content.ts";
 import {
@@ -20,10 +25,10 @@ import {
 } from "./fake-picture-field.tsx";
 import { parseWords } from "./fake-words.ts";
 
-/** An image of the book. A picture of tests is a file of text. */
+/** A recovery image. Tests represent a picture by a text file. */
 export interface FakeImage {
   readonly name: string;
-  /** What the file says. */
+  /** Text of the file that represents the picture. */
   readonly picture: string;
   readonly passphrase?: string;
 }
@@ -32,11 +37,11 @@ export interface FakeImage {
 interface FakeKeyOpener {
   readonly kind: Exclude<OpenerKind, "image">;
   readonly name: string;
-  /** What is shown for it: the words, or the first byte of what the passkey gives, as text. */
-  readonly secret: string;
-  /** Whether it opens what is protected already; true unless told otherwise. */
+  /** The words of a recovery code, or the first byte of a passkey's PRF output, as text. */
+  readonly credential: string;
+  /** Whether it opens the existing secrets; true by default. */
   readonly opensExisting?: boolean;
-  /** Whether the service gives its slot; true unless told otherwise. */
+  /** Whether the service returns its slot; true by default. */
   readonly hasSlot?: boolean;
 }
 
@@ -49,15 +54,17 @@ export interface FakeSecret {
   readonly mime?: string;
   readonly favorite?: boolean;
   readonly deleted?: boolean;
-  /** Too large to be held in memory: opened, its `content` is null and `save` gives it. */
+  /**
+   * Whether it is too large for memory. Once opened, its `content` is null and `save` returns it.
+   */
   readonly large?: boolean;
-  /** Its content is gone, after 30 days in the trash. */
+  /** Whether its content was dropped, after 30 days in the trash. */
   readonly dropped?: boolean;
-  /** No key of this account signed it. */
+  /** Whether no key of this account signed it. */
   readonly foreign?: boolean;
-  /** Contents of the versions before, oldest first. */
+  /** Contents of former versions, oldest first. */
   readonly formerContents?: readonly string[];
-  /** Kits that hold it, the newest last. */
+  /** Kits that contain it, oldest first. */
   readonly kits?: readonly KitRecord[];
 }
 
@@ -65,27 +72,27 @@ export interface FakeAccountSettings {
   readonly images?: readonly FakeImage[];
   readonly keys?: readonly FakeKeyOpener[];
   readonly secrets?: readonly FakeSecret[];
-  /** Whether this device holds the key at the start; true unless told otherwise. */
+  /** Whether this device starts unlocked; true by default. */
   readonly unlocked?: boolean;
   readonly device?: DeviceKind | null;
-  /** A browser without Ed25519: an own device remembers nothing. */
+  /** Whether to simulate a browser without Ed25519, in which an own device stores no keys. */
   readonly lacksEd25519?: boolean;
   /**
-   * What a handle stands for; those of {@link createOpenerHandle} and the fake field unless told
-   * otherwise. `picture_needed`.
+   * Resolves a handle to its opener. By default it knows the handles of {@link createOpenerHandle}
+   * and of the fake field.
+   * @throws PortalError `picture_needed`
    */
   readonly resolveHandle?: (handle: OpenerHandle) => PresentedOpener;
 }
 
-/** What opens the account. */
 export interface InMemoryOpener {
   readonly id: string;
   readonly kind: OpenerKind;
   readonly name: string;
   readonly createdAt: string;
-  /** What a picture says, or what is shown for a key. */
-  readonly secret: string;
-  /** Of a picture; null without one. */
+  /** Text of a picture, or the credential of a key. */
+  readonly credential: string;
+  /** Passphrase of a picture, or null. */
   readonly passphrase: string | null;
   readonly hasSlot: boolean;
 }
@@ -95,7 +102,7 @@ export interface InMemoryVersion extends Required<FakeContent> {
   readonly tags: readonly string[];
   readonly createdAt: string;
   readonly dropped: boolean;
-  /** Ids of the openers that it is sealed to. */
+  /** Ids of the openers to which it is sealed. */
   readonly openers: readonly string[];
 }
 
@@ -105,10 +112,11 @@ export interface InMemorySecret {
   readonly tags: readonly string[];
   readonly favorite: boolean;
   readonly deletedAt: string | null;
+  readonly trashConfirmed: boolean;
   readonly rev: number;
   readonly dropped: boolean;
   readonly foreign: boolean;
-  /** By opener. */
+  /** Dates by opener id. */
   readonly copyChecks: ReadonlyMap<string, string>;
   readonly versions: readonly [InMemoryVersion, ...InMemoryVersion[]];
   readonly kits: readonly KitRecord[];
@@ -118,18 +126,25 @@ const startTime = Date.parse("2026-11-01T09:00:00.000Z");
 
 export type FakeAccount = ReturnType<typeof createFakeAccount>;
 
-/** An account and the device that is at hand, in memory: what opens what, and what a lock ends. */
+/**
+ * Creates an account and a device in memory. It knows which openers open which secrets, and what a
+ * lock ends.
+ */
 export function createFakeAccount(settings: FakeAccountSettings) {
   const listeners = new Set<() => void>();
   const openers: InMemoryOpener[] = [];
   const secrets = new Map<string, InMemorySecret>();
   let createdCount = 0;
   let device: DeviceKind | null = settings.device ?? null;
-  /** Its passkey opens this device: a lock takes what it remembers. */
+  /** Passkey of this device. If it has one, a lock also removes the stored metadata keys. */
   let devicePasskeyId: string | null = null;
-  /** Whether an opener was shown since the last lock. */
+  /** Whether an opener was presented after the last lock. */
   let openerPresented = false;
-  /** Grows with every lock. */
+  let keepOpenDuration: KeepOpenDuration = "five_minutes";
+  let keptOpener: InMemoryOpener | null = null;
+  let keepOpenStatus: KeepOpenStatus = "none";
+  /** Whether a sign-in unlocked, without an opener: the account key is missing. */
+  let lacksAccountKey = false;
   let lockCount = 0;
 
   const nextId = (): string => `01890a5d-ac96-7000-8000-${(++createdCount).toString(16).padStart(12, "0")}`;
@@ -141,12 +156,12 @@ export function createFakeAccount(settings: FakeAccountSettings) {
   }
 
   function resolvePicture(handle: OpenerHandle): PresentedPicture {
-    const presented = resolve(handle);
-    if ("kind" in presented) throw new PortalError("picture_needed");
-    return { ...presented, passphrase: presented.passphrase === "" ? null : presented.passphrase };
+    const presentedOpener = resolve(handle);
+    if ("kind" in presentedOpener) throw new PortalError("picture_needed");
+    return { ...presentedOpener, passphrase: presentedOpener.passphrase === "" ? null : presentedOpener.passphrase };
   }
 
-  function addOpener(opener: Pick<InMemoryOpener, "kind" | "name" | "secret"> & Partial<InMemoryOpener>): string {
+  function addOpener(opener: Pick<InMemoryOpener, "kind" | "name" | "credential"> & Partial<InMemoryOpener>): string {
     const id = opener.id ?? nextId();
     openers.push({ passphrase: null, hasSlot: true, createdAt: nextTime(), ...opener, id });
     return id;
@@ -179,6 +194,7 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       foreign,
       copyChecks: new Map(),
       deletedAt: deleted ? nextTime() : null,
+      trashConfirmed: deleted,
       rev: 1 + formerContents.length,
       versions: [createVersion(first), ...rest.map(createVersion)],
       kits,
@@ -207,9 +223,9 @@ export function createFakeAccount(settings: FakeAccountSettings) {
   }
 
   for (const { picture, passphrase = null, ...image } of settings.images ?? [])
-    addOpener({ ...image, kind: "image", secret: picture, passphrase });
+    addOpener({ ...image, kind: "image", credential: picture, passphrase });
   for (const secret of settings.secrets ?? []) addSecret(secret);
-  if (secrets.size > 0 && openers.length === 0) addOpener({ kind: "image", name: "garden", secret: "garden" });
+  if (secrets.size > 0 && openers.length === 0) addOpener({ kind: "image", name: "garden", credential: "garden" });
   const openerIds: string[] = allIds();
   for (const { opensExisting = true, ...key } of settings.keys ?? []) {
     const id = addOpener(key);
@@ -246,10 +262,10 @@ export function createFakeAccount(settings: FakeAccountSettings) {
 
   function requireVersion(
     secretId: string,
-    number?: number,
+    versionNumber?: number,
   ): { readonly secret: InMemorySecret; readonly version: InMemoryVersion } {
     const secret = requireSecret(secretId);
-    const version = secret.versions[(number ?? secret.versions.length) - 1];
+    const version = secret.versions[(versionNumber ?? secret.versions.length) - 1];
     if (version === undefined) throw new PortalError("not_found");
     return { secret, version };
   }
@@ -258,27 +274,34 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     if (state.status !== "unlocked") throw new PortalError("vault_locked");
   }
 
+  /** Requires what only the author key may change. @throws PortalError `show_opener_first` */
+  function requireAuthor(): void {
+    requireUnlocked();
+    if (lacksAccountKey) throw new PortalError("show_opener_first");
+  }
+
   function unlock(opener?: InMemoryOpener): void {
     openerPresented = true;
+    lacksAccountKey = false;
     if (opener?.kind === "passkey") devicePasskeyId = opener.id;
     setState({ status: "unlocked", device });
   }
 
-  /** The opener that is shown. */
+  /** Returns the presented opener of the account. */
   async function recognise(handle: OpenerHandle): Promise<InMemoryOpener> {
-    const presented = resolve(handle);
+    const presentedOpener = resolve(handle);
     if (openers.length === 0) throw new PortalError("no_keyring");
-    if ("kind" in presented) {
-      const secret = getKeySecret(presented);
-      const key = openers.find((opener) => opener.kind === presented.kind && opener.secret === secret);
+    if ("kind" in presentedOpener) {
+      const credential = getKeySecret(presentedOpener);
+      const key = openers.find((opener) => opener.kind === presentedOpener.kind && opener.credential === credential);
       if (key === undefined)
-        throw new PortalError(presented.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
+        throw new PortalError(presentedOpener.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
       return key;
     }
     const { passphrase, picture } = resolvePicture(handle);
     const text = await readBlobText(picture);
     const images = openers.filter(({ kind }) => kind === "image");
-    const samePicture = images.filter(({ secret }) => secret === text);
+    const samePicture = images.filter(({ credential }) => credential === text);
     const match = samePicture.find((opener) => opener.passphrase === passphrase);
     if (match !== undefined) return match;
     if (passphrase !== null && samePicture.some((opener) => opener.passphrase === null))
@@ -290,34 +313,54 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     );
   }
 
-  /** Shows an opener for an act; on a locked device it unlocks. */
+  /** Presents an opener for an operation. Unlocks a locked device. */
   async function presentHandle(handle: OpenerHandle): Promise<InMemoryOpener> {
     const opener = await recognise(handle);
     unlock(opener);
+    keptOpener = keepOpenDuration === "every_time" ? null : opener;
+    keepOpenStatus = keptOpener === null ? "none" : "open";
     return opener;
   }
 
-  /** Who can open what is protected now; a new picture becomes an opener. */
+  function releaseKept(reason: KeepOpenStatus): void {
+    keptOpener = null;
+    if (keepOpenStatus !== "none") keepOpenStatus = reason;
+  }
+
+  function requireKept(): InMemoryOpener {
+    const kept = openers.find(({ id }) => id === keptOpener?.id);
+    if (state.status !== "unlocked" || kept === undefined) throw new PortalError("show_opener_first");
+    return kept;
+  }
+
+  /** Returns the ids of the openers to protect with. A new picture becomes an opener. */
   async function resolveProtection(protection: NewSecretInput["protection"]): Promise<readonly string[]> {
     if (protection.kind === "openers") {
-      const wanted = new Set(protection.openers);
-      const chosen = openers.filter(({ id }) => wanted.size === 0 || wanted.has(id));
-      if ((wanted.size > 0 && chosen.length < wanted.size) || !chosen.some(({ kind }) => kind === "image"))
+      if (lacksAccountKey) throw new PortalError("show_opener_first");
+      const requestedIds = new Set(protection.openerIds);
+      const chosenOpeners = openers.filter(({ id }) => requestedIds.size === 0 || requestedIds.has(id));
+      if (
+        (requestedIds.size > 0 && chosenOpeners.length < requestedIds.size) ||
+        !chosenOpeners.some(({ kind }) => kind === "image")
+      )
         throw new PortalError("opener_needed");
-      return chosen.map(({ id }) => id);
+      return chosenOpeners.map(({ id }) => id);
     }
     const { passphrase, picture } = resolvePicture(protection.picture);
     const text = await readBlobText(picture);
-    const existing = openers.find(({ kind, secret }) => kind === "image" && secret === text);
+    const existing = openers.find(({ kind, credential }) => kind === "image" && credential === text);
     const isOpener = existing?.passphrase === passphrase;
     if (openers.length > 0 && !openerPresented && !isOpener)
       throw new PortalError(existing?.passphrase === null ? "picture_has_no_passphrase" : "show_opener_first");
-    if (existing === undefined) addOpener({ kind: "image", name: protection.name, secret: text, passphrase });
+    if (existing === undefined && passphrase !== null && (await estimateStrength(passphrase)) < chosenStrength)
+      throw new PortalError("passphrase_too_weak");
+    if (existing === undefined) addOpener({ kind: "image", name: protection.name, credential: text, passphrase });
     else if (!isOpener)
       throw new PortalError(
         existing.passphrase === null ? "picture_has_no_passphrase" : "not_this_picture_or_passphrase",
       );
     openerPresented = true;
+    lacksAccountKey = false;
     return allIds();
   }
 
@@ -325,24 +368,35 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     nextId,
     nextTime,
     getState: () => state,
+    requireAuthor,
+    hasAccountKey: (): boolean => state.status === "unlocked" && !lacksAccountKey,
     listeners,
     openers,
     secrets,
-    require: requireSecret,
-    change: updateSecret,
+    requireSecret,
+    updateSecret,
     resolve,
     resolvePicture,
     requireUnlocked,
     recognise,
-    show: presentHandle,
-    choose: resolveProtection,
+    presentHandle,
+    /** The time does not pass here. */
+    keepOpen: Object.freeze<KeepOpen>({
+      get: () => keepOpenDuration,
+      set: (duration) => {
+        keepOpenDuration = duration;
+        releaseKept("setting_changed");
+      },
+      getStatus: () => keepOpenStatus,
+    }),
+    resolveProtection,
     unlock,
     addOpener,
     addSecret,
-    become: setState,
-    /** Grows with every lock: what was opened before is put away. */
+    setState,
+    /** Returns the number of locks. Contents opened before the last lock are disposed. */
     getLockCount: () => lockCount,
-    /** The account key, by an opener or by one that was shown before. */
+    /** Requires the account key, from this opener or from one presented earlier. */
     requirePresented: async (handle: OpenerHandle | null): Promise<void> => {
       if (handle !== null) {
         await presentHandle(handle);
@@ -351,22 +405,22 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       requireUnlocked();
       if (!openerPresented) throw new PortalError("show_opener_first");
     },
-    /** Opens one secret, or a version of it. */
     openWith: async (
       secretId: string,
-      handle: OpenerHandle,
-      number?: number,
+      handle: OpenerHandle | null,
+      versionNumber?: number,
     ): Promise<{
       readonly secret: InMemorySecret;
       readonly version: InMemoryVersion;
       readonly opener: InMemoryOpener;
     }> => {
-      resolve(handle);
-      if (state.status === "unlocked") requireVersion(secretId, number);
-      const opener = await presentHandle(handle);
-      const { secret, version } = requireVersion(secretId, number);
+      if (handle !== null) resolve(handle);
+      if (state.status === "unlocked") requireVersion(secretId, versionNumber);
+      const opener = handle === null ? requireKept() : await presentHandle(handle);
+      const { secret, version } = requireVersion(secretId, versionNumber);
       if (secret.dropped || version.dropped) throw new PortalError("content_gone");
-      if (!version.openers.includes(opener.id)) throw new PortalError("opener_needed");
+      if (!version.openers.includes(opener.id))
+        throw new PortalError(handle === null ? "show_opener_first" : "opener_needed");
       return { secret, version, opener };
     },
     addVersion: (
@@ -390,7 +444,7 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       });
       return secret.versions.length + 1;
     },
-    /** Seals the newest version to other openers; with all of them former ones too. */
+    /** Re-seals the newest version, or all versions, to other openers. */
     reseal: (
       secretId: string,
       ids: (before: readonly string[]) => readonly string[],
@@ -416,7 +470,7 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       );
       if (devicePasskeyId === id) devicePasskeyId = null;
     },
-    /** A passkey that was made here opens this device from now on. */
+    /** Makes a passkey the passkey of this device. */
     setDevicePasskey: (id: string): void => {
       devicePasskeyId = id;
     },
@@ -434,22 +488,24 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       if (state.status === "unlocked") return;
       if (openers.length === 0) throw new PortalError("no_keyring");
       if (device !== "own" || devicePasskeyId !== null) throw new PortalError("opener_needed");
+      lacksAccountKey = true;
       setState({ status: "unlocked", device });
     },
     lock: (): void => {
       lockCount++;
       openerPresented = false;
+      releaseKept("locked");
       releaseAllOpeners();
       if (state.status === "unlocked") setState({ status: "locked" });
     },
-    /** Everything of before goes, and this picture is the one opener. */
+    /** Removes all openers and secrets, and makes this picture the only opener. */
     resetTo: async (handle: OpenerHandle, name: string): Promise<void> => {
       const { picture, passphrase } = resolvePicture(handle);
-      const secret = await readBlobText(picture);
+      const pictureText = await readBlobText(picture);
       secrets.clear();
       openers.length = 0;
       devicePasskeyId = null;
-      addOpener({ kind: "image", name, secret, passphrase });
+      addOpener({ kind: "image", name, credential: pictureText, passphrase });
       unlock();
     },
   };
@@ -471,7 +527,7 @@ export function getNewestVersion({ versions }: InMemorySecret): InMemoryVersion 
   return versions[versions.length - 1] ?? versions[0];
 }
 
-/** When a copy was last checked, with any opener. */
+/** Date of the last copy check with any opener. */
 export function getLastCopyCheck({ copyChecks }: InMemorySecret): string | null {
   return [...copyChecks.values()].toSorted().pop() ?? null;
 }
@@ -480,7 +536,7 @@ export function throwIfCancelled(options: CallOptions | undefined): void {
   if (options?.signal?.aborted === true) throw new PortalError("cancelled");
 }
 
-/** @throws PortalError `validation_error` with the names of what does not fit. */
+/** @throws PortalError `validation_error` with the names of the invalid fields */
 export function throwIfInvalid(fields: Readonly<Record<string, boolean>>): void {
   const invalidFields = Object.keys(fields).filter((name) => fields[name] === true);
   if (invalidFields.length > 0) throw new PortalError("validation_error", { details: { fields: invalidFields } });
@@ -490,9 +546,13 @@ export function isValidText(text: string | undefined, maximum = maxTitleLength):
   return text === undefined || (text !== "" && text.length <= maximum);
 }
 
-/** What is shown for a key. @throws PortalError `recovery_code_unreadable`. */
-export function getKeySecret(presented: Extract<PresentedOpener, { readonly kind: string }>): string {
-  return presented.kind === "passkey"
-    ? String(presented.prf[0])
-    : parseWords(presented.code, 24, "recovery_code_unreadable").join(" ");
+/**
+ * Returns the credential of a presented key.
+ *
+ * @throws PortalError `recovery_code_unreadable`
+ */
+export function getKeySecret(presentedOpener: Extract<PresentedOpener, { readonly kind: string }>): string {
+  return presentedOpener.kind === "passkey"
+    ? String(presentedOpener.prf[0])
+    : parseWords(presentedOpener.code, 24, "recovery_code_unreadable").join(" ");
 }

@@ -1,11 +1,11 @@
 import type { CallOptions, Vault } from "../contract/index.ts";
 
-/** Members of the vault's parts for sharing, as `received.open`. */
+/** Members of the vault's sharing groups, such as `received.open`. */
 type SharingMember = {
   [Part in "shares" | "people" | "received" | "requests"]: `${Part}.${keyof Vault[Part] & string}`;
 }[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
 
-/** Members that can be told to fail. */
+/** Members whose next calls a test can make fail. */
 export type FailableMember =
   | Exclude<
       {
@@ -19,5 +19,5 @@ export type FailableMember =
   | `accountReset.${keyof Vault["accountReset"]}`
   | `imports.${keyof Vault["imports"]}`;
 
-/** Begins a call of a member: notes it, and fails as it was told to. */
+/** Records a call of a member. Throws if the test made the member fail. */
 export type RecordCall = (member: FailableMember | "lock" | "signOut", options?: CallOptions) => void;

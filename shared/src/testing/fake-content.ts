@@ -1,19 +1,21 @@
 import type { ContentKind, OpenedContent } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 
-/** A content that a test gives. */
+/** Content that a test provides. */
 export interface FakeContent {
   readonly content: string;
   readonly contentKind?: ContentKind;
   readonly name?: string;
   readonly mime?: string;
-  /** Too large to be held in memory: opened, its `content` is null and `save` gives it. */
+  /**
+   * Whether it is too large for memory. Once opened, its `content` is null and `save` returns it.
+   */
   readonly large?: boolean;
 }
 
 /**
- * An opened content as a vault gives it: what is not held is gone once it was put away, or with the
- * lock.
+ * Creates an opened content like that of a vault: a large content cannot be saved after disposal or
+ * a lock.
  */
 export function createOpenedContent(
   { content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent,

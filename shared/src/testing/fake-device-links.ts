@@ -7,26 +7,25 @@ import type { RecordCall } from "./fake-call.ts";
 import { parseWords } from "./fake-words.ts";
 
 export interface FakeDeviceLinksSettings {
-  /** A new device that waits, and the code that it shows; none unless told otherwise. */
+  /** A new device that waits, and its code. By default there is none. */
   readonly requestingDevice?: { readonly code: string; readonly name: string };
 }
 
 export interface FakeDeviceLinks {
   readonly deviceLinks: VaultDeviceLinks;
-  /** The device at hand answers what this one offers. */
+  /** Approves this device's offer, as another device. */
   readonly approveElsewhere: () => void;
 }
 
 const offeredWords = "abandon ability able about above absent absorb abstract absurd abuse access accident".split(" ");
 
-/** Device links of the fake vault, in memory. */
 export function createFakeDeviceLinks(
   { requestingDevice }: FakeDeviceLinksSettings,
   account: FakeAccount,
   recordCall: RecordCall,
 ): FakeDeviceLinks {
   const waiters = new Set<() => void>();
-  let offer = { secret: "", name: "" };
+  let offer = { credential: "", name: "" };
   let isApproved = false;
 
   const requireRequestingDevice = (code: string): NonNullable<typeof requestingDevice> => {
@@ -35,9 +34,12 @@ export function createFakeDeviceLinks(
     if (requestingDevice?.code !== words.join(" ")) throw new PortalError("device_link_unavailable");
     return requestingDevice;
   };
-  /** What the device at hand does: the passkey becomes an opener, and opens everything. */
-  const approve = ({ secret, name }: typeof offer): void => {
-    const id = account.addOpener({ kind: "passkey", name, secret });
+  /**
+   * Approves the offer as another device does: the passkey becomes an opener of the account and of
+   * all secrets.
+   */
+  const approve = ({ credential, name }: typeof offer): void => {
+    const id = account.addOpener({ kind: "passkey", name, credential });
     for (const secret of account.secrets.values())
       if (!getNewestVersion(secret).openers.includes(id)) account.reseal(secret.secretId, (ids) => [...ids, id]);
   };
@@ -60,18 +62,18 @@ export function createFakeDeviceLinks(
     deviceLinks: Object.freeze<VaultDeviceLinks>({
       offer: async ({ handle, name }, options) => {
         recordCall("deviceLinks.offer", options);
-        const presented = account.resolve(handle);
-        if (!("kind" in presented)) throw new PortalError("opener_needed");
+        const presentedOpener = account.resolve(handle);
+        if (!("kind" in presentedOpener)) throw new PortalError("opener_needed");
         throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
-        throwIfInvalid({ handle: presented.kind !== "passkey" });
-        offer = { secret: getKeySecret(presented), name };
+        throwIfInvalid({ handle: presentedOpener.kind !== "passkey" });
+        offer = { credential: getKeySecret(presentedOpener), name };
         isApproved = false;
         return Promise.resolve({ words: offeredWords, expiresAt: new Date(Date.now() + 5 * 60_000).toISOString() });
       },
       join: async ({ expiresAt }, handle, options) => {
         recordCall("deviceLinks.join", options);
         await waitForApproval(expiresAt, options?.signal);
-        await account.show(handle);
+        await account.presentHandle(handle);
       },
       inspect: async (code, options) => {
         recordCall("deviceLinks.inspect", options);
@@ -84,8 +86,8 @@ export function createFakeDeviceLinks(
       approve: async (code, handle, options) => {
         recordCall("deviceLinks.approve", options);
         const { name } = requireRequestingDevice(code);
-        const { id } = await account.show(handle);
-        account.addOpener({ kind: "passkey", name, secret: "elsewhere" });
+        const { id } = await account.presentHandle(handle);
+        account.addOpener({ kind: "passkey", name, credential: "elsewhere" });
         return { ...resealAll(account, id, options), notified: true };
       },
     }),

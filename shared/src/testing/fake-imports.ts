@@ -1,23 +1,31 @@
-import type { ImportItem, ImportComparison, ImportReadResult, VaultImports } from "../contract/index.ts";
+import type {
+  ImportItem,
+  ImportComparison,
+  ImportReadOptions,
+  ImportReadResult,
+  VaultImports,
+} from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { isValidText, getNewestVersion, type FakeAccount } from "./fake-account.ts";
 import type { RecordCall } from "./fake-call.ts";
 import { readBlobText } from "./fake-picture-field.tsx";
 
 export interface FakeImportsSettings {
-  /** Stops the first import after one item. */
+  /** Error that stops the first import after one item. */
   readonly importStopCode?: ErrorCode;
-  /** What files hold that are imported; by the exit identity where it is asked for. */
-  readonly importReadResult?: ImportReadResult | ((exitIdentity: string | undefined) => ImportReadResult);
+  /** Result of reading any file, or a function that gets the exit identity and the answers. */
+  readonly importReadResult?:
+    | ImportReadResult
+    | ((exitIdentity: string | undefined, options: ImportReadOptions) => ImportReadResult);
 }
 
-/** Imports of the fake vault, in memory: items by their origin, and by what they hold. */
+/** Creates the imports of the fake vault, in memory. It compares items by source and content. */
 export function createFakeImports(
   { importReadResult, ...settings }: FakeImportsSettings,
   account: FakeAccount,
   recordCall: RecordCall,
 ): VaultImports {
-  const imported = new Map<string, { readonly secretId: string; readonly fingerprint: string }>();
+  const importsBySourceId = new Map<string, { readonly secretId: string; readonly fingerprint: string }>();
   let importStopCode = settings.importStopCode ?? null;
 
   async function compare(item: ImportItem): Promise<ImportComparison & { readonly fingerprint: string }> {
@@ -28,7 +36,7 @@ export function createFakeImports(
       item.mime,
       item.canonicalContent ?? (await readBlobText(item.content)),
     ]);
-    const previous = imported.get(item.sourceId);
+    const previous = importsBySourceId.get(item.sourceId);
     if (previous === undefined || account.secrets.get(previous.secretId)?.deletedAt !== null)
       return { status: "new", fingerprint };
     return {
@@ -46,8 +54,8 @@ export function createFakeImports(
     const { title, tags, sourceId } = item;
     const secretId = comparison.status === "new" ? account.addSecret(content) : comparison.secretId;
     if (comparison.status === "changed")
-      account.addVersion(secretId, content, getNewestVersion(account.require(secretId)).openers, { title, tags });
-    imported.set(sourceId, { secretId, fingerprint: comparison.fingerprint });
+      account.addVersion(secretId, content, getNewestVersion(account.requireSecret(secretId)).openers, { title, tags });
+    importsBySourceId.set(sourceId, { secretId, fingerprint: comparison.fingerprint });
   }
 
   return {
@@ -55,7 +63,9 @@ export function createFakeImports(
       return new Promise((resolve) => {
         recordCall("imports.read", options);
         if (importReadResult === undefined) throw new PortalError("vault_unavailable");
-        resolve(typeof importReadResult === "function" ? importReadResult(options.exitIdentity) : importReadResult);
+        resolve(
+          typeof importReadResult === "function" ? importReadResult(options.exitIdentity, options) : importReadResult,
+        );
       });
     },
     compare: async (items, options) => {
@@ -67,8 +77,8 @@ export function createFakeImports(
     store: async (items, handle, options) => {
       recordCall("imports.store", options);
       if (account.openers.length === 0)
-        await account.choose({ kind: "picture", picture: handle, name: options?.name ?? "" });
-      else await account.show(handle);
+        await account.resolveProtection({ kind: "picture", picture: handle, name: options?.name ?? "" });
+      else await account.presentHandle(handle);
       account.unlock();
       const counts = { new: 0, changed: 0, same: 0 };
       const failures: { index: number; code: ErrorCode }[] = [];

@@ -13,24 +13,21 @@ import {
 } from "./fake-account.ts";
 import type { RecordCall } from "./fake-call.ts";
 import { readBlobText } from "./fake-picture-field.tsx";
-import { createWords } from "./fake-words.ts";
 
-/** What hangs on the account's key, or on what an image opened. */
+/** Callbacks for changes of the account key or of an image. */
 interface KeyChangeCallbacks {
   readonly endShares: (shouldEnd: (share: { readonly secretId: string }) => boolean) => void;
-  /** Gives their titles. */
+  /** Revokes unanswered requests and returns their titles. */
   readonly revokeRequests: () => readonly string[];
 }
 
-/** Openers of the fake vault, in memory. */
 export function createFakeOpeners(
   account: FakeAccount,
   recordCall: RecordCall,
   { endShares, revokeRequests }: KeyChangeCallbacks,
 ): VaultOpeners {
-  const { openers, show } = account;
-  let codeCount = 0;
-  /** With their contents, the newest first. */
+  const { openers, presentHandle } = account;
+  /** Secrets whose contents exist, newest first. */
   const listOpenable = (): InMemorySecret[] =>
     [...account.secrets.values()].filter(({ dropped }) => !dropped).toReversed();
   const findOpenerIds = (secret: InMemorySecret): string[] =>
@@ -78,9 +75,9 @@ export function createFakeOpeners(
 
   async function readPicture(
     handle: OpenerHandle,
-  ): Promise<{ readonly secret: string; readonly passphrase: string | null }> {
+  ): Promise<{ readonly pictureText: string; readonly passphrase: string | null }> {
     const { picture, passphrase } = account.resolvePicture(handle);
-    return { secret: await readBlobText(picture), passphrase };
+    return { pictureText: await readBlobText(picture), passphrase };
   }
 
   return Object.freeze<VaultOpeners>({
@@ -93,37 +90,35 @@ export function createFakeOpeners(
         secrets: listOpenable().map((secret) => ({
           secretId: secret.secretId,
           title: secret.title,
-          openers: findOpenerIds(secret),
-          missing: openers.map(({ id }) => id).filter((id) => !findOpenerIds(secret).includes(id)),
+          openerIds: findOpenerIds(secret),
+          missingOpenerIds: openers.map(({ id }) => id).filter((id) => !findOpenerIds(secret).includes(id)),
           copyCheckedAt: getLastCopyCheck(secret),
         })),
       });
     },
-    generateRecoveryCode: () => {
-      recordCall("openers.generateRecoveryCode");
-      return Promise.resolve({ words: createWords(++codeCount), identity: "AGE-SECRET-KEY-PQ-1FAKE" });
-    },
     add: async ({ handle, name }, opener, options) => {
       recordCall("openers.add", options);
-      const presented = account.resolve(handle);
-      if (!("kind" in presented)) throw new PortalError("opener_needed");
+      const presentedOpener = account.resolve(handle);
+      if (!("kind" in presentedOpener)) throw new PortalError("opener_needed");
       throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
-      const secret = getKeySecret(presented);
+      const credential = getKeySecret(presentedOpener);
       await account.requirePresented(opener);
-      const existing = openers.find((candidate) => candidate.kind === presented.kind && candidate.secret === secret);
+      const existing = openers.find(
+        (candidate) => candidate.kind === presentedOpener.kind && candidate.credential === credential,
+      );
       if (existing === undefined && openers.length >= maxOpeners) throw new PortalError("limit_reached");
-      const openerId = existing?.id ?? account.addOpener({ kind: presented.kind, name, secret });
-      if (presented.kind === "passkey") account.setDevicePasskey(openerId);
+      const openerId = existing?.id ?? account.addOpener({ kind: presentedOpener.kind, name, credential });
+      if (presentedOpener.kind === "passkey") account.setDevicePasskey(openerId);
       return { openerId };
     },
     resealForAllOpeners: async (handle, options) => {
       recordCall("openers.resealForAllOpeners", options);
-      const { id } = await show(handle);
+      const { id } = await presentHandle(handle);
       return resealAll(account, id, options);
     },
     remove: async (openerId, handle, options) => {
       recordCall("openers.remove", options);
-      const { id } = await show(handle);
+      const { id } = await presentHandle(handle);
       throwIfInvalid({ opener: id === openerId });
       if (!openers.some((candidate) => candidate.id === openerId)) throw new PortalError("not_found");
       throwIfLastOpener([openerId], options?.acceptedLosses ?? []);
@@ -131,12 +126,12 @@ export function createFakeOpeners(
     },
     recognise: async (handle, options) => {
       recordCall("openers.recognise", options);
-      return { openerId: (await show(handle)).id };
+      return { openerId: (await presentHandle(handle)).id };
     },
     rotate: async (handles, options) => {
       recordCall("openers.rotate", options);
       const remainingIds: string[] = [];
-      for (const handle of handles) remainingIds.push((await show(handle)).id);
+      for (const handle of handles) remainingIds.push((await presentHandle(handle)).id);
       const removedIds = openers.map(({ id }) => id).filter((id) => !remainingIds.includes(id));
       throwIfLastOpener(removedIds, options?.acceptedLosses ?? []);
       const secrets = listOpenable();
@@ -144,25 +139,26 @@ export function createFakeOpeners(
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
       removeOpeners(removedIds);
       for (const { secretId, kits, rev } of listOpenable())
-        account.change(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
+        account.updateSecret(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
       return { removedOpenerIds: removedIds, revokedRequestTitles: revokeRequests() };
     },
     replaceImage: async (handle, { handle: nextHandle, name }, options) => {
       recordCall("openers.replaceImage", options);
       account.resolvePicture(handle);
-      const { secret, passphrase } = await readPicture(nextHandle);
+      const { pictureText, passphrase } = await readPicture(nextHandle);
       throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
-      const previous = await show(handle);
+      const previous = await presentHandle(handle);
       if (
         openers.some(
-          (candidate) => candidate.kind === "image" && candidate.secret === secret && candidate.id !== previous.id,
+          (candidate) =>
+            candidate.kind === "image" && candidate.credential === pictureText && candidate.id !== previous.id,
         )
       )
         throw new PortalError("picture_resembles_another");
       const secrets = listOpenable().filter((candidate) => findOpenerIds(candidate).includes(previous.id));
       for (let done = 0; done <= secrets.length; done++)
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
-      const openerId = account.addOpener({ kind: "image", name, secret, passphrase });
+      const openerId = account.addOpener({ kind: "image", name, credential: pictureText, passphrase });
       account.removeOpener(previous.id);
       for (const { secretId } of secrets)
         account.reseal(secretId, (ids) => ids.map((id) => (id === previous.id ? openerId : id)), "all");
@@ -175,22 +171,22 @@ export function createFakeOpeners(
   });
 }
 
-/** Seals what this opener opens to all openers. */
+/** Re-seals each secret that this opener opens to all openers. */
 export function resealAll(
   account: FakeAccount,
   openerId: string,
   options: Parameters<VaultOpeners["resealForAllOpeners"]>[1],
-): { readonly resealed: number; readonly skipped: readonly string[] } {
+): { readonly resealedCount: number; readonly skippedIds: readonly string[] } {
   const openerIds = account.openers.map(({ id }) => id);
   const pendingSecrets = [...account.secrets.values()].filter(
     (secret) => !secret.dropped && openerIds.some((id) => !getNewestVersion(secret).openers.includes(id)),
   );
-  const skipped: string[] = [];
+  const skippedIds: string[] = [];
   for (const [done, secret] of pendingSecrets.entries()) {
     options?.onProgress?.({ phase: "sealing", done, total: pendingSecrets.length });
     if (getNewestVersion(secret).openers.includes(openerId)) account.reseal(secret.secretId, () => openerIds);
-    else skipped.push(secret.secretId);
+    else skippedIds.push(secret.secretId);
   }
   options?.onProgress?.({ phase: "sealing", done: pendingSecrets.length, total: pendingSecrets.length });
-  return { resealed: pendingSecrets.length - skipped.length, skipped };
+  return { resealedCount: pendingSecrets.length - skippedIds.length, skippedIds };
 }

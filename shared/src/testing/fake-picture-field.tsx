@@ -8,59 +8,60 @@ export interface PresentedPicture {
   readonly passphrase: string | null;
 }
 
-/** What a handle stands for. */
+/** The opener that a handle stands for. */
 export type PresentedOpener =
   | PresentedPicture
   | { readonly kind: "recovery_code"; readonly code: string }
   | { readonly kind: "passkey"; readonly prf: Uint8Array };
 
-/** No plain object: libraries for forms copy those, and a copy stands for nothing. */
+/** A class, because form libraries copy plain objects, and a copied handle is not valid. */
 class FakeOpenerHandle implements OpenerHandle {
   readonly [Symbol.toStringTag] = "OpenerHandle";
 }
 
 let presentedByHandle = new WeakMap<OpenerHandle, PresentedOpener>();
 
-/** A handle as the real field makes it, for calls of the fake vault. */
+/** Creates a handle of a picture, as the real field does, for calls of the fake vault. */
 export function createOpenerHandle(picture: Blob, passphrase: string | null = null): OpenerHandle {
   return createHandle({ picture, passphrase });
 }
 
-/** The same for a recovery code or a passkey. */
+/** Creates a handle of a recovery code or a passkey. */
 export function createKeyHandle(key: Exclude<PresentedOpener, PresentedPicture>): OpenerHandle {
   return createHandle(key);
 }
 
-function createHandle(presented: PresentedOpener): OpenerHandle {
+function createHandle(presentedOpener: PresentedOpener): OpenerHandle {
   const handle = Object.freeze(new FakeOpenerHandle());
-  presentedByHandle.set(handle, presented);
+  presentedByHandle.set(handle, presentedOpener);
   return handle;
 }
 
 /**
- * What the fake field, or {@link createOpenerHandle}, made a handle for. @throws PortalError
- * `picture_needed`.
+ * Returns the opener of a handle that the fake field or {@link createOpenerHandle} created.
+ *
+ * @throws PortalError `picture_needed`
  */
 export function resolveHandle(handle: OpenerHandle): PresentedOpener {
-  const presented = presentedByHandle.get(handle);
-  if (presented === undefined) throw new PortalError("picture_needed");
-  return presented;
+  const presentedOpener = presentedByHandle.get(handle);
+  if (presentedOpener === undefined) throw new PortalError("picture_needed");
+  return presentedOpener;
 }
 
 export function releaseOpener(handle: OpenerHandle): void {
   presentedByHandle.delete(handle);
 }
 
-/** A lock and a sign-out end every handle. */
+/** Releases every handle, as a lock and a sign-out do. */
 export function releaseAllOpeners(): void {
   presentedByHandle = new WeakMap();
 }
 
-/** Chooses a file and takes a passphrase, as the real one does, without judging. */
+/** Takes a file and a passphrase, like the real field, but does not test the picture. */
 export function FakePictureField({ value, onChange, disabled = false, error = null }: PictureFieldProps) {
   const id = useId();
-  const presented = value === null ? undefined : presentedByHandle.get(value);
-  const presentedPicture = presented === undefined || "kind" in presented ? undefined : presented;
+  const presentedOpener = value === null ? undefined : presentedByHandle.get(value);
+  const presentedPicture = presentedOpener === undefined || "kind" in presentedOpener ? undefined : presentedOpener;
   return (
     <fieldset disabled={disabled}>
       <legend>Picture</legend>
@@ -90,7 +91,7 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
   );
 }
 
-/** jsdom's Blob has no `text()`, Node no FileReader. */
+/** Reads a blob as text. jsdom's Blob has no `text()`, and Node has no FileReader. */
 export function readBlobText(blob: Blob): Promise<string> {
   if (!("FileReader" in globalThis)) return blob.text();
   return new Promise((resolve, reject) => {

@@ -9,19 +9,17 @@ import type {
   Vault,
   Visitor,
 } from "../contract/index.ts";
-import { createFakeHttpClient, type FakeHttpClient } from "./fake-http.ts";
+import { createFakeHttpClient, type FakeHttpClient } from "./fake-http-client.ts";
 import { createFakeVisitor } from "./fake-sharing.ts";
 import { createFakeVault } from "./fake-vault.tsx";
 
-/** What screens did with the portal. */
 export interface PortalRecord {
   readonly paths: string[];
   readonly notices: Notice[];
   readonly confirms: ConfirmOptions[];
   readonly reports: FailureReport[];
-  /** Languages and themes that were chosen. */
   readonly preferences: (Language | ThemeName)[];
-  /** Listeners of `onLock` that are attached now. */
+  /** Listeners that are attached with `onLock`. */
   readonly lockListeners: Set<(reason: LockReason) => void | Promise<void>>;
 }
 
@@ -31,16 +29,16 @@ export interface FakePortal {
 }
 
 export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visitor" | "http">> {
-  /** A vault, or a promise of one; a vault with nothing in it unless told otherwise. */
+  /** A vault, or a promise of one; an empty vault by default. */
   readonly vault?: Vault | Promise<Vault>;
-  /** What a page opened by a link gets; one whose link is unavailable unless told otherwise. */
+  /** Visitor of a page opened by a link. By default its link is unavailable. */
   readonly visitor?: Visitor | Promise<Visitor>;
   readonly http?: FakeHttpClient;
-  /** What the person answers to every `confirm`; yes unless told otherwise. */
+  /** Result of every `confirm`; true by default. */
   readonly confirmAnswer?: boolean;
 }
 
-/** A portal without host, provider and service. */
+/** Creates a portal without host, identity provider or service. */
 export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
   const { vault, visitor, http, confirmAnswer = true, ...overrides } = settings;
   const record: PortalRecord = {

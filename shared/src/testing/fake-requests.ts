@@ -20,10 +20,10 @@ import type { RecordCall } from "./fake-call.ts";
 import { createOpenedContent, type FakeContent } from "./fake-content.ts";
 import { readBlobText } from "./fake-picture-field.tsx";
 
-/** A request that this account made before. */
+/** An existing request of this account. */
 export interface FakeOwnRequest extends Partial<Omit<RequestRow, "title" | "size" | "providedAt">> {
   readonly title: string;
-  /** What came. */
+  /** Answer that has arrived. */
   readonly answer?: FakeContent & { readonly note?: string };
 }
 
@@ -44,14 +44,15 @@ interface InMemoryRequest {
 export interface FakeRequests {
   readonly requests: VaultRequests;
   readonly answerElsewhere: (requestId: string, answer?: FakeContent & { readonly note?: string }) => void;
-  /** Those that wait for an answer are over; gives their titles. */
+  /** Revokes unanswered requests and returns their titles. */
   readonly revokeOpen: () => readonly string[];
-  /** Nothing was ever asked for. */
+  /** Removes all requests. */
   readonly clear: () => void;
 }
 
 /**
- * Requests of the fake vault, in memory; `answerElsewhere` stands for somebody who has the link.
+ * Creates the requests of the fake vault, in memory. `answerElsewhere` answers as a person who has
+ * the link.
  */
 export function createFakeRequests(
   { ownRequests = [] }: FakeRequestsSettings,
@@ -60,7 +61,7 @@ export function createFakeRequests(
 ): FakeRequests {
   /** Oldest first. */
   const requestsById = new Map<string, InMemoryRequest>();
-  const nextId = () => `request${String(requestsById.size + 1).padStart(14, "0")}A`; // 16 bytes in base64url
+  const nextId = () => `request${String(requestsById.size + 1).padStart(14, "0")}A`; // 16 bytes as base64url
   for (const { answer, ...row } of ownRequests.toReversed()) {
     const requestId = row.requestId ?? nextId();
     const providedAt = answer === undefined ? null : timestamp;
@@ -162,7 +163,7 @@ export function createFakeRequests(
     },
     collect: async (requestId, options) => {
       recordCall("requests.collect", options);
-      account.requireUnlocked();
+      account.requireAuthor();
       updateRequest(requestId, { state: "collected", collectedAt: new Date().toISOString() });
       return Promise.resolve();
     },
@@ -170,7 +171,7 @@ export function createFakeRequests(
       recordCall("requests.drop", options);
       const request = requestsById.get(requestId);
       if (request === undefined && !RequestId.safeParse(requestId).success) throw new PortalError("not_found");
-      account.requireUnlocked();
+      account.requireAuthor();
       const isEnded =
         request !== undefined && (request.row.state === "collected" || Date.parse(request.row.expiresAt) <= Date.now());
       if (isEnded || request?.row.discrepancy === "unknown") requestsById.delete(requestId);
@@ -199,17 +200,17 @@ export function createFakeRequests(
 }
 
 export interface FakeRequestVisitor extends Pick<Visitor, "previewRequest" | "answer"> {
-  /** What was sent, in order. */
+  /** Answers that were sent, in order. */
   readonly sent: readonly (Omit<ProvidedSecret, "content"> & { readonly text: string })[];
-  /** From now on the member rejects so; null ends it. */
+  /** Makes the member reject with the code. Null ends the failures. */
   readonly failWith: (member: "previewRequest" | "answer", code: ErrorCode | null) => void;
-  /** Whoever asked revokes it. */
+  /** Revokes the request, as its owner does. */
   readonly revokeRequest: () => void;
 }
 
 /**
- * The request that a link leads to, for {@link FakeVisitorSettings.requests}; the first answer
- * closes it.
+ * Creates the request of a link, for {@link FakeVisitorSettings.requests}. The first answer closes
+ * it.
  */
 export function createFakeRequestVisitor(overrides: Partial<RequestPreview> = {}): FakeRequestVisitor {
   const sent: FakeRequestVisitor["sent"][number][] = [];
@@ -246,7 +247,7 @@ export function createFakeRequestVisitor(overrides: Partial<RequestPreview> = {}
       return Promise.resolve(sent.length > 0 ? { ...preview, state: "provided" } : preview);
     },
     answer: async (requestId, { content, ...rest }, options) => {
-      // what was begun is given up
+      // a restart discards the unfinished answer
       if (options?.restart === true && failures.get("answer") === "file_changed") failures.delete("answer");
       checkCall("answer", requestId, options);
       throwIfInvalid({ name: !isValidText(rest.name, maxFileNameLength) });

@@ -16,26 +16,28 @@ import type {
   VaultShares,
   Visitor,
 } from "../contract/index.ts";
+import { requiredStrength } from "../contract/strength-level.ts";
+import { estimateStrength } from "../contract/strength.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { throwIfCancelled, throwIfInvalid, type FakeAccount } from "./fake-account.ts";
 import type { RecordCall } from "./fake-call.ts";
 import { createOpenedContent, type FakeContent } from "./fake-content.ts";
 import { FakePictureField, releaseOpener, readBlobText, resolveHandle } from "./fake-picture-field.tsx";
 
-/** Somebody of the key directory. */
+/** A person in the key directory. */
 export interface FakePerson {
   readonly userName: string;
-  /** `unknown` unless told otherwise. */
+  /** `unknown` by default. */
   readonly trust?: TrustLevel;
   readonly blocked?: boolean;
-  /** Of somebody `changed`: the name under which the same keys are pinned. */
+  /** With `changed`: user name under which the same keys are pinned. */
   readonly formerName?: string;
 }
 
-/** Something that somebody shared with this account. */
+/** A share that this account received. */
 export interface FakeReceivedShare extends FakeContent {
   readonly title: string;
-  /** User name. */
+  /** User name of the sender. */
   readonly from: string;
   readonly audience?: ShareAudience;
   /** RFC 3339. */
@@ -46,29 +48,27 @@ export interface FakeReceivedShare extends FakeContent {
   readonly available?: boolean;
 }
 
-/** A share that this account made before: a live public link unless told otherwise. */
+/** An existing share of this account; by default a live public link. */
 export type FakeOwnShare = Partial<SecretShare> & Pick<SecretShare, "shareId" | "secretId">;
 
 export interface FakeSharingSettings {
   /** Newest last. */
   readonly shares?: readonly FakeOwnShare[];
   readonly people?: readonly FakePerson[];
-  /** Newest first. Whoever shared is in the directory. */
+  /** Newest first. Senders are added to the directory. */
   readonly received?: readonly FakeReceivedShare[];
 }
 
 export interface FakeSharing {
   readonly members: { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived };
-  /** Marks live shares as over. */
   readonly endShares: (shouldEnd: (share: ShareSummary) => boolean) => void;
-  /** Nothing is shared and nobody known any more. */
+  /** Removes all shares and pins. */
   readonly clear: () => void;
 }
 
 const weekMilliseconds = 7 * 86_400_000;
 const getNextWeek = () => new Date(Date.now() + weekMilliseconds).toISOString();
 
-/** Eight words, as a name says them. */
 function createSafetyWords(name: string, isFormer = false): readonly string[] {
   return ["north", "cactus", "river", "orbit", "velvet", "lemon", "anchor", isFormer ? "before" : "today"].map(
     (word, index) => (index === 0 ? `${word}-${name}` : word),
@@ -82,13 +82,12 @@ interface InMemoryPerson {
   readonly trust: TrustLevel;
   readonly blocked: boolean;
   readonly formerName?: string | undefined;
-  /** Whose keys the directory gives; the words say it. */
+  /** Name from which the safety words of the person's current keys are derived. */
   readonly keyOwner: string;
 }
 
 const getTimestamp = () => new Date().toISOString();
 
-/** Whether a share may last until then. */
 function isInvalidExpiry(expiresAt: string): boolean {
   const remainingMs = Date.parse(expiresAt) - Date.now();
   return !(remainingMs > 0 && remainingMs <= shareLifetimeDays.maximum * 86_400_000);
@@ -98,7 +97,7 @@ function isInvalidViewLimit(views: number | null | undefined): boolean {
   return views != null && (!Number.isInteger(views) || views < 1 || views > maxShareViews);
 }
 
-/** Shares, people and received of the fake vault, in memory. */
+/** Creates shares, people and received shares of the fake vault, in memory. */
 export function createFakeSharing(
   { people = [], received = [], shares = [] }: FakeSharingSettings,
   account: FakeAccount,
@@ -107,7 +106,7 @@ export function createFakeSharing(
   const directory = new Map<string, InMemoryPerson>();
   const ownShares = new Map<string, SecretShare>();
   let createdCount = 0;
-  const nextId = () => `${(++createdCount).toString(36).padStart(21, "s")}A`; // 16 bytes in base64url
+  const nextId = () => `${(++createdCount).toString(36).padStart(21, "s")}A`; // 16 bytes as base64url
   const addPerson = ({ userName, trust = "unknown", blocked = false, formerName }: FakePerson): InMemoryPerson => {
     const existing = [...directory.values()].find((candidate) => candidate.userName === userName);
     if (existing !== undefined) return existing;
@@ -190,7 +189,7 @@ export function createFakeSharing(
         details: toErrorDetails({ ...person, formerSafetyWords: safetyWords }),
       });
   };
-  /** As the book has it, which does not know what the directory says by now. */
+  /** Record of a person from the book only, which does not have the directory's current keys. */
   const toPinnedRecord = (person: InMemoryPerson): PersonRecord => {
     const { trust, safetyWords, formerSafetyWords, formerName, ...rest } = toPersonRecord(person);
     if (trust !== "changed") return toPersonRecord(person);
@@ -246,7 +245,7 @@ export function createFakeSharing(
       viewsLeft = null,
       available = true,
     } = share;
-    const pinnedTrust = trust === "changed" && formerName === undefined ? "known" : trust; // the list asks no directory
+    const pinnedTrust = trust === "changed" && formerName === undefined ? "known" : trust; // the list does not ask the directory
     const from = isUnlocked()
       ? { userName: formerName ?? userName, trust: pinnedTrust, blocked }
       : { userName, trust: "unknown" as const, blocked: false };
@@ -254,8 +253,8 @@ export function createFakeSharing(
   };
   const buildLink = ({ shareId, audience }: SecretShare) =>
     `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
-  const getNewestVersion = (secretId: string): number => account.require(secretId).versions.length;
-  /** @throws PortalError as far as it can be told before a secret is opened. */
+  const getNewestVersion = (secretId: string): number => account.requireSecret(secretId).versions.length;
+  /** Validates the input as far as possible before the secret is opened. */
   const checkRequest = ({ to, expiresAt, maxViews, password, picture }: NewShareInput) => {
     const isPerson = to.audience === "person";
     throwIfInvalid({
@@ -268,7 +267,7 @@ export function createFakeSharing(
   const refuseOwnOpener = async (picture: NewShareInput["picture"]) => {
     if (picture === null) return;
     const text = await readBlobText(account.resolvePicture(picture).picture);
-    if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text))
+    if (account.openers.some(({ kind, credential }) => kind === "image" && credential === text))
       throw new PortalError("picture_is_opener");
   };
   const pinRecipient = (to: NewShareInput["to"]): SecretShare["person"] => {
@@ -285,9 +284,11 @@ export function createFakeSharing(
     create: async (request, opener, options) => {
       recordCall("shares.create", options);
       const { secretId, to, expiresAt, maxViews, password, picture } = request;
-      account.resolve(opener);
+      if (opener !== null) account.resolve(opener);
       if (picture !== null) account.resolvePicture(picture);
       checkRequest(request);
+      if (password !== null && password !== "" && (await estimateStrength(password)) < requiredStrength)
+        throw new PortalError("passphrase_too_weak");
       const { secret } = await account.openWith(secretId, opener);
       if (secret.deletedAt !== null) throw new PortalError("not_found");
       await refuseOwnOpener(picture);
@@ -354,12 +355,20 @@ export function createFakeSharing(
         max_views: isInvalidViewLimit(next.maxViews),
       });
       account.requireUnlocked();
-      ownShares.set(shareId, { ...requireLive(shareId), ...next });
+      const share = requireLive(shareId);
+      const isExtended =
+        (next.expiresAt ?? share.expiresAt) > share.expiresAt ||
+        (next.maxViews === undefined ? share.maxViews : next.maxViews) !== share.maxViews;
+      if (isExtended) account.requireAuthor();
+      ownShares.set(shareId, { ...share, ...next });
       return Promise.resolve();
     },
     updateContent: async (shareId, opener, options) => {
       recordCall("shares.updateContent", options);
-      if (!isUnlocked()) await account.show(opener);
+      if (!isUnlocked()) {
+        if (opener === null) throw new PortalError("show_opener_first");
+        await account.presentHandle(opener);
+      }
       const { secretId } = requireLive(shareId);
       await account.openWith(secretId, opener);
       ownShares.set(shareId, { ...requireLive(shareId), version: getNewestVersion(secretId), outdated: false });
@@ -368,7 +377,7 @@ export function createFakeSharing(
       recordCall("shares.revoke", options);
       const share = ownShares.get(shareId);
       if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-      if (share?.discrepancy === "unknown") ownShares.delete(shareId); // no mark of it stands anywhere
+      if (share?.discrepancy === "unknown") ownShares.delete(shareId); // the sealed document does not list it
       else if (share !== undefined && isUnlocked())
         ownShares.set(shareId, {
           ...share,
@@ -402,21 +411,21 @@ export function createFakeSharing(
     },
     pin: async (person, options) => {
       recordCall("people.pin", options);
-      account.requireUnlocked();
+      account.requireAuthor();
       requireSameKeys(person);
       pin(person.userId);
       return Promise.resolve();
     },
     setCompared: async (userId, isCompared) => {
       recordCall("people.setCompared");
-      account.requireUnlocked();
+      account.requireAuthor();
       if (requirePerson(userId).pinnedAt === null) throw new PortalError("not_found");
       updatePerson(userId, { trust: isCompared ? "compared" : "known" });
       return Promise.resolve();
     },
     setBlocked: async (person, blocked) => {
       recordCall("people.setBlocked");
-      account.requireUnlocked();
+      account.requireAuthor();
       const { userId } = person;
       if (requirePerson(userId).pinnedAt === null) {
         if (!blocked) throw new PortalError("not_found");
@@ -490,35 +499,34 @@ export function createFakeSharing(
   };
 }
 
-/** A share that a link leads to. */
 export interface FakeLinkedShare extends FakeContent {
   readonly title: string;
   readonly from?: string;
   readonly audience?: ShareAudience;
   readonly password?: string;
-  /** What the picture says that it asks for. */
+  /** Text of the picture that the share requires. */
   readonly picture?: string;
   readonly expiresAt?: string;
   readonly viewsLeft?: number | null;
 }
 
 export interface FakeVisitorSettings {
-  /** What the link leads to; without it the link is one that is unavailable. */
+  /** Share that the link opens. Without it the link is unavailable. */
   readonly share?: FakeLinkedShare;
-  /** What links to requests lead to; unavailable unless told otherwise. */
+  /** Requests that links open; by default unavailable. */
   readonly requests?: Pick<Visitor, "previewRequest" | "answer">;
 }
 
 export interface FakeVisitor extends Visitor {
-  /** From now on the member rejects so; null ends it. */
+  /** Makes the member reject with the code. Null ends the failures. */
   readonly failWith: (member: "previewShare" | "openShare", code: ErrorCode | null) => void;
-  /** Every call by name, in order. */
+  /** Names of all calls, in order. */
   readonly calls: readonly string[];
-  /** Ends the share: expired, revoked or used up. */
+  /** Makes the share unavailable. */
   readonly endShare: () => void;
 }
 
-/** A visitor in memory: same members, same errors as the real one. */
+/** Creates a visitor in memory, with the members and errors of the real one. */
 export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {}): FakeVisitor {
   const calls: string[] = [];
   const failures = new Map<string, ErrorCode>();
@@ -564,13 +572,14 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
       });
     },
     openShare: async (shareId, { password, picture }, options) => {
-      const presented = picture === null ? null : resolveHandle(picture);
+      const presentedOpener = picture === null ? null : resolveHandle(picture);
       const linkedShare = checkCall("openShare", shareId, options);
       options?.onProgress?.({ phase: "fetching", done: 0, total: 1 });
       throwIfInvalid({ password: linkedShare.password !== undefined && (password ?? "") === "" });
       if (linkedShare.picture !== undefined) {
-        if (presented === null || "kind" in presented) throw new PortalError("picture_needed");
-        if ((await readBlobText(presented.picture)) !== linkedShare.picture) throw new PortalError("not_this_picture");
+        if (presentedOpener === null || "kind" in presentedOpener) throw new PortalError("picture_needed");
+        if ((await readBlobText(presentedOpener.picture)) !== linkedShare.picture)
+          throw new PortalError("not_this_picture");
       }
       options?.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
       if (linkedShare.password !== undefined && password !== linkedShare.password)

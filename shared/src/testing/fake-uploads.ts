@@ -6,15 +6,16 @@ import type { RecordCall } from "./fake-call.ts";
 import { readBlobText } from "./fake-picture-field.tsx";
 
 /**
- * An upload that an earlier page left. Resumed with a file of the text `content`, it is published.
+ * An upload that an earlier page left. Resuming it with a file that has the text `content`
+ * publishes it.
  */
 export interface FakeUpload {
   readonly title: string;
   readonly content: string;
   readonly name?: string;
-  readonly sent?: number;
+  readonly sentBytes?: number;
   readonly state?: PendingUpload["state"];
-  /** RFC 3339; a day from now unless told otherwise. */
+  /** RFC 3339; by default a day from now. */
   readonly expiresAt?: string;
   readonly needsFile?: boolean;
 }
@@ -25,8 +26,8 @@ export interface FakeUploadsSettings {
 
 export interface FakeUploads extends Pick<Vault, "listUploads" | "resumeUpload" | "restartUpload" | "discardUpload"> {
   /**
-   * Pictures that {@link Vault.resumeUpload} was given to protect with, in order, whether it failed
-   * or not.
+   * Pictures that were passed to {@link Vault.resumeUpload} as protection, in order, even by failed
+   * calls.
    */
   readonly resumedPictures: readonly {
     readonly name: string;
@@ -39,7 +40,10 @@ interface InMemoryUpload extends PendingUpload {
   readonly content: string;
 }
 
-/** Uploads of the fake vault, in memory: they are sent at once, and wait for unlocking. */
+/**
+ * Creates the uploads of the fake vault, in memory. They are sent at once, and published when the
+ * vault is unlocked.
+ */
 export function createFakeUploads(
   { uploads: initialUploads = [] }: FakeUploadsSettings,
   account: FakeAccount,
@@ -51,7 +55,7 @@ export function createFakeUploads(
     title,
     content,
     name = "film.mp4",
-    sent = 0,
+    sentBytes = 0,
     state = "waiting",
     expiresAt = new Date(Date.now() + uploadExpiryHours * 3_600_000).toISOString(),
     needsFile = true,
@@ -65,7 +69,7 @@ export function createFakeUploads(
       name,
       content,
       size: new TextEncoder().encode(content).length,
-      sent,
+      sentBytes,
       startedAt: account.nextTime(),
       expiresAt,
       state,
@@ -94,9 +98,9 @@ export function createFakeUploads(
     });
   }
 
-  /** Sends it, and publishes it once the vault is unlocked. */
+  /** Marks an upload as sent. Publishes it only if the vault is unlocked. */
   async function publish(upload: InMemoryUpload, options: CallOptions | undefined): Promise<void> {
-    uploads.set(upload.uploadId, { ...upload, sent: upload.size, state: "sealed", needsFile: false });
+    uploads.set(upload.uploadId, { ...upload, sentBytes: upload.size, state: "sealed", needsFile: false });
     options?.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
     throwIfCancelled(options);
     await waitForUnlock(options);
@@ -141,7 +145,7 @@ export function createFakeUploads(
         throw new PortalError("file_changed");
       if (upload.state === "sealed" && account.getState().status === "locked") throw new PortalError("vault_locked");
       await publish(upload, options);
-      if (protection !== undefined) await account.choose(protection);
+      if (protection !== undefined) await account.resolveProtection(protection);
       else if (account.openers.length === 0) throw new PortalError("opener_needed");
       return storeUpload(upload, upload.secretId);
     },

@@ -1,9 +1,10 @@
 import { maxOpeners } from "../api/index.ts";
 import { createFakeVault, createPictureFile, createOpenerHandle, createKeyHandle } from "./index.ts";
 
-// What it has in common with the real vault is told in remote-recovery/vault/src/contracts.
+// remote-recovery/vault/src/contracts tests the behaviour that both the fake and the real vault
+// have.
 describe("createFakeVault", () => {
-  it("fails when told to, and gives up when cancelled", async () => {
+  it("rejects with the code of failWith, and when aborted", async () => {
     const vault = createFakeVault();
     vault.failWith("list", "list_mismatch");
     await expect(vault.list()).rejects.toMatchObject({ code: "list_mismatch" });
@@ -12,7 +13,7 @@ describe("createFakeVault", () => {
     expect(vault.calls).toEqual(["list", "list"]);
   });
 
-  it("gives rows in batches of the size that was asked for, the newest first", async () => {
+  it("passes rows in batches of batchSize, newest first", async () => {
     const vault = createFakeVault({
       secrets: ["a", "b", "c"].map((title) => ({ title, content: title })),
       batchSize: 2,
@@ -30,10 +31,10 @@ describe("createFakeVault", () => {
     expect(rows.map(({ label }) => label?.title)).toEqual(["a", "b", "c"]);
   });
 
-  it("has room for so many openers, as the real one, which takes its time to fill", async () => {
+  it("limits the number of openers", async () => {
     const keys = Array.from(
       { length: maxOpeners - 1 },
-      (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, secret: String(index + 1) }) as const,
+      (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, credential: String(index + 1) }) as const,
     );
     const { openers } = createFakeVault({ secrets: [{ title: "Deed", content: "house" }], keys });
     const createPasskey = (fill: number) => ({

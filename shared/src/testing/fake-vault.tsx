@@ -1,5 +1,13 @@
 import { maxFileNameLength } from "../api/index.ts";
-import type { CallOptions, ListOptions, OpenedSecret, SecretChange, SecretRow, Vault } from "../contract/index.ts";
+import type {
+  CallOptions,
+  ListOptions,
+  OpenedSecret,
+  RecoveryCode,
+  SecretChange,
+  SecretRow,
+  Vault,
+} from "../contract/index.ts";
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import {
@@ -22,6 +30,7 @@ import { FakePictureField, releaseAllOpeners, releaseOpener, readBlobText } from
 import { createFakeRequests, type FakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
 import { createFakeSharing, type FakeSharingSettings } from "./fake-sharing.ts";
 import { createFakeAccountReset, type FakeAccountResetSettings } from "./fake-account-reset.ts";
+import { createWords } from "./fake-words.ts";
 import { createFakeUploads, type FakeUploads, type FakeUploadsSettings } from "./fake-uploads.ts";
 
 export type { FakeImage, FakeSecret } from "./fake-account.ts";
@@ -36,42 +45,48 @@ export interface FakeVaultSettings
     FakeRequestsSettings,
     FakeDeviceLinksSettings,
     FakeAccountResetSettings {
-  /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
+  /** Rows in each batch of {@link Vault.list}. By default all rows are in one batch. */
   readonly batchSize?: number;
 }
 
 export interface FakeVault extends Vault {
-  /** Somebody with the link answers a request of this account. */
+  /** Answers a request of this account, as a person who has the link. */
   readonly answerElsewhere: FakeRequests["answerElsewhere"];
-  /** The device at hand answers what this one offers. */
+  /** Approves this device's offer, as another device. */
   readonly approveElsewhere: () => void;
-  /** From now on the member rejects so; null ends it. */
+  /** Creates a code for the vault's own element. */
+  readonly generateRecoveryCode: () => Promise<RecoveryCode>;
+  /** Makes the member reject with the code. Null ends the failures. */
   readonly failWith: (member: FailableMember, code: ErrorCode | null) => void;
-  /** Every call by name, in order. */
+  /** Names of all calls, in order. */
   readonly calls: readonly string[];
-  /** How often listeners are attached now: 0 when every screen cleaned up. */
-  readonly listeners: () => number;
-  readonly resumedWith: FakeUploads["resumedPictures"];
-  /** What another device saves meanwhile: content makes a version, a title alone does not. */
+  /** Returns the number of attached listeners, which is 0 when every screen cleaned up. */
+  readonly countListeners: () => number;
+  readonly resumedPictures: FakeUploads["resumedPictures"];
+  /**
+   * Saves as another device does. A content creates a version; a title without content does not.
+   */
   readonly saveElsewhere: (secretId: string, change: { readonly title?: string; readonly content?: string }) => void;
 }
 
-/** A picture for tests: its text stands for what is seen on it. */
+/** Creates a picture for tests. Its text represents what the picture shows. */
 export function createPictureFile(text: string, name = `${text}.jpg`): File {
   return new File([text], name, { type: "image/jpeg" });
 }
 
 const [maxKitSecrets, maxKitNoteLength] = [64, 200];
+const fakeHistoryLength = 12;
 const countBytes = (text: string) => new TextEncoder().encode(text).length;
 
-/** A well-behaved vault in memory: same members, same errors as the real one, no sealing. */
+/** Creates a vault in memory, with the members and errors of the real one. It seals nothing. */
 export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const account = createFakeAccount(settings);
-  const { require, change, openWith, show, requireUnlocked, nextTime, secrets } = account;
+  const { requireSecret, updateSecret, openWith, presentHandle, requireUnlocked, nextTime, secrets } = account;
   const failures = new Map<string, ErrorCode>();
   const calls: string[] = [];
   let minutes: number = autoLockMinutes.default;
   let isSignedOut = false;
+  let codeCount = 0;
 
   const recordCall: RecordCall = (member, options) => {
     calls.push(member);
@@ -92,52 +107,52 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       protection: content === undefined && protection !== undefined,
     });
     requireUnlocked();
-    const secret = require(secretId);
+    const secret = requireSecret(secretId);
     const currentVersion = secret.versions.length;
     if (baseVersion !== currentVersion || (baseRev ?? secret.rev) !== secret.rev)
       throw new PortalError("version_conflict", { details: { version: currentVersion } });
     if (content === undefined) {
       const metadata = { title: title ?? secret.title, tags: tags ?? secret.tags };
       if (JSON.stringify(metadata) !== JSON.stringify({ title: secret.title, tags: secret.tags }))
-        change(secretId, { ...metadata, rev: secret.rev + 1 });
+        updateSecret(secretId, { ...metadata, rev: secret.rev + 1 });
       return currentVersion;
     }
+    account.requireAuthor();
     const openerIds =
       protection === undefined
         ? filterCurrentOpeners(getNewestVersion(secret).openers)
-        : await account.choose(protection);
+        : await account.resolveProtection(protection);
     return account.addVersion(secretId, { ...content, content: await readBlobText(content.content) }, openerIds, {
       title,
       tags,
     });
   }
 
-  /** Those that are still openers of the account. */
   function filterCurrentOpeners(ids: readonly string[]): readonly string[] {
-    const remaining = account.openers.map(({ id }) => id).filter((id) => ids.includes(id));
-    if (remaining.length === 0) throw new PortalError("opener_needed");
-    return remaining;
+    const remainingIds = account.openers.map(({ id }) => id).filter((id) => ids.includes(id));
+    if (remainingIds.length === 0) throw new PortalError("opener_needed");
+    return remainingIds;
   }
 
-  /** What an opener opens among these. */
+  /** Separates the secrets that an opener opens from those that it does not open. */
   async function openSecrets(
     secretIds: readonly string[],
-    handle: Parameters<typeof show>[0],
+    handle: Parameters<typeof presentHandle>[0],
   ): Promise<{
-    readonly opened: readonly InMemorySecret[];
-    readonly skipped: readonly string[];
+    readonly openedSecrets: readonly InMemorySecret[];
+    readonly skippedSecretIds: readonly string[];
     readonly hasPassphrase: boolean;
   }> {
     account.resolve(handle);
-    if (account.getState().status === "unlocked") secretIds.forEach(require);
-    const { id, passphrase } = await show(handle);
-    const opened = secretIds
-      .map(require)
+    if (account.getState().status === "unlocked") secretIds.forEach(requireSecret);
+    const { id, passphrase } = await presentHandle(handle);
+    const openedSecrets = secretIds
+      .map(requireSecret)
       .filter((secret) => !secret.dropped && getNewestVersion(secret).openers.includes(id));
-    if (opened.length === 0) throw new PortalError("opener_needed");
+    if (openedSecrets.length === 0) throw new PortalError("opener_needed");
     return {
-      opened,
-      skipped: secretIds.filter((secretId) => !opened.some((secret) => secret.secretId === secretId)),
+      openedSecrets,
+      skippedSecretIds: secretIds.filter((secretId) => !openedSecrets.some((secret) => secret.secretId === secretId)),
       hasPassphrase: passphrase !== null,
     };
   }
@@ -146,7 +161,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const requests = createFakeRequests(settings, account, recordCall);
   const { resumedPictures, ...uploads } = createFakeUploads(settings, account, recordCall);
 
-  const fake: FakeVault = {
+  const fakeVault: FakeVault = {
     ...sharing.members,
     requests: requests.requests,
     answerElsewhere: requests.answerElsewhere,
@@ -162,16 +177,16 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     }),
     ...uploads,
     calls,
-    resumedWith: resumedPictures,
-    listeners: () => account.listeners.size,
+    resumedPictures,
+    countListeners: () => account.listeners.size,
     failWith: (member, code) => {
       if (code === null) failures.delete(member);
       else failures.set(member, code);
     },
     saveElsewhere: (secretId, { title, content }) => {
-      const secret = require(secretId);
+      const secret = requireSecret(secretId);
       const newest = getNewestVersion(secret);
-      if (content === undefined) change(secretId, { title: title ?? secret.title, rev: secret.rev + 1 });
+      if (content === undefined) updateSecret(secretId, { title: title ?? secret.title, rev: secret.rev + 1 });
       else account.addVersion(secretId, { ...newest, content }, newest.openers, { title });
     },
 
@@ -206,7 +221,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       recordCall("protect", options);
       throwIfInvalid({ title: !isValidText(title), name: !isValidText(name, maxFileNameLength) });
       if (account.getState().status === "locked") throw new PortalError("vault_locked");
-      const openerIds = await account.choose(protection);
+      const openerIds = await account.resolveProtection(protection);
       reportSteps(options);
       throwIfCancelled(options);
       const secretId = account.addSecret({ ...request, content: await readBlobText(content) }, openerIds);
@@ -220,7 +235,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     listVersions: async (secretId, options) => {
       recordCall("listVersions", options);
-      const { versions } = require(secretId);
+      const { versions } = requireSecret(secretId);
       const records = versions.map(({ content, createdAt, dropped }, index) => ({
         version: index + 1,
         createdAt,
@@ -230,38 +245,47 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       }));
       return Promise.resolve(records.toReversed());
     },
-    restoreVersion: async (secretId, number, handle, options) => {
+    restoreVersion: async (secretId, versionNumber, handle, options) => {
       recordCall("restoreVersion", options);
-      const { secret, version } = await openWith(secretId, handle, number);
+      const { secret, version } = await openWith(secretId, handle, versionNumber);
       reportSteps(options);
-      if (number === secret.versions.length) return { version: number };
+      if (versionNumber === secret.versions.length) return { version: versionNumber };
       return { version: account.addVersion(secretId, version, filterCurrentOpeners(getNewestVersion(secret).openers)) };
     },
-    removeVersions: async (secretId, numbers, options) => {
-      recordCall("removeVersions", options);
-      if (numbers.length === 0) return Promise.resolve();
+    getHistory: async (stateRev, options) => {
+      recordCall("getHistory", options);
       requireUnlocked();
-      const { versions } = require(secretId);
-      if (numbers.some((version) => version < 1 || version >= versions.length)) throw new PortalError("not_found");
+      if (stateRev !== null && stateRev > fakeHistoryLength) throw new PortalError("not_found");
+      const shownRev = stateRev ?? fakeHistoryLength;
+      return Promise.resolve({ stateRev: shownRev, words: createWords(shownRev).slice(0, 8) });
+    },
+    removeVersions: async (secretId, versionNumbers, options) => {
+      recordCall("removeVersions", options);
+      if (versionNumbers.length === 0) return Promise.resolve();
+      account.requireAuthor();
+      const { versions } = requireSecret(secretId);
+      if (versionNumbers.some((version) => version < 1 || version >= versions.length))
+        throw new PortalError("not_found");
       const [first, ...rest] = versions.map((version, index) =>
-        numbers.includes(index + 1) ? { ...version, dropped: true } : version,
+        versionNumbers.includes(index + 1) ? { ...version, dropped: true } : version,
       );
-      if (first !== undefined) change(secretId, { versions: [first, ...rest] });
-      sharing.endShares((share) => share.secretId === secretId && numbers.includes(share.version));
+      if (first !== undefined) updateSecret(secretId, { versions: [first, ...rest] });
+      sharing.endShares((share) => share.secretId === secretId && versionNumbers.includes(share.version));
       return Promise.resolve();
     },
     purge: async (secretIds, options) => {
       recordCall("purge", options);
       if (secretIds.length === 0) return Promise.resolve();
-      requireUnlocked();
-      if (secretIds.map(require).some(({ deletedAt }) => deletedAt === null)) throw new PortalError("not_in_trash");
+      account.requireAuthor();
+      if (secretIds.map(requireSecret).some(({ deletedAt }) => deletedAt === null))
+        throw new PortalError("not_in_trash");
       for (const secretId of secretIds) secrets.delete(secretId);
       sharing.endShares((share) => secretIds.includes(share.secretId));
       return Promise.resolve();
     },
     unlock: async (handle, options) => {
       recordCall("unlock", options);
-      await show(handle);
+      await presentHandle(handle);
     },
     unlockBySignIn: async () => {
       recordCall("unlockBySignIn");
@@ -279,19 +303,22 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       recordCall("checkCopy", options);
       const { secret, opener } = await openWith(secretId, handle);
       const copyCheckedAt = nextTime();
-      change(secretId, { rev: secret.rev + 1, copyChecks: new Map(secret.copyChecks).set(opener.id, copyCheckedAt) });
+      updateSecret(secretId, {
+        rev: secret.rev + 1,
+        copyChecks: new Map(secret.copyChecks).set(opener.id, copyCheckedAt),
+      });
       return { copyCheckedAt };
     },
     exportSecrets: async (secretIds, handle, options) => {
       recordCall("exportSecrets", options);
-      const { opened, skipped } = await openSecrets(secretIds, handle);
+      const { openedSecrets, skippedSecretIds } = await openSecrets(secretIds, handle);
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       return {
         identity: "AGE-SECRET-KEY-PQ-1FAKE",
-        archive: new Blob([`archive of ${String(opened.length)}`]),
-        exported: opened.length,
-        skipped,
-        notVerified: listForeign(opened),
+        archive: new Blob([`archive of ${String(openedSecrets.length)}`]),
+        exportedCount: openedSecrets.length,
+        skippedIds: skippedSecretIds,
+        unverifiedIds: listForeign(openedSecrets),
       };
     },
     createKit: async (secretIds, handle, options) => {
@@ -299,24 +326,25 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       account.resolvePicture(handle);
       const note = options?.note ?? "";
       throwIfInvalid({ secrets: secretIds.length > maxKitSecrets, note: note.length > maxKitNoteLength });
-      const { opened, skipped, hasPassphrase } = await openSecrets(secretIds, handle);
+      const { openedSecrets, skippedSecretIds, hasPassphrase } = await openSecrets(secretIds, handle);
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       const createdAt = nextTime();
-      const file = `kit of ${String(opened.length)}: ${note}`;
+      const file = `kit of ${String(openedSecrets.length)}: ${note}`;
       const kit = { sha256: await computeHexDigest(file), createdAt, outdated: false };
-      for (const { secretId, rev, kits } of opened) change(secretId, { rev: rev + 1, kits: [...kits, kit] });
+      for (const { secretId, rev, kits } of openedSecrets)
+        updateSecret(secretId, { rev: rev + 1, kits: [...kits, kit] });
       return {
         name: `kit-${createdAt.slice(0, 10)}.html`,
         file: new Blob([file]),
         sha256: kit.sha256,
         createdAt,
         hasPassphrase,
-        secretIds: opened.map(({ secretId }) => secretId),
-        attachments: opened
+        secretIds: openedSecrets.map(({ secretId }) => secretId),
+        attachments: openedSecrets
           .filter((secret) => getNewestVersion(secret).large)
           .map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
-        skipped,
-        notVerified: listForeign(opened),
+        skippedIds: skippedSecretIds,
+        unverifiedIds: listForeign(openedSecrets),
       };
     },
     setDeviceKind: async (device) => {
@@ -325,18 +353,29 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     setFavorite: async (secretId, favorite) => {
       recordCall("setFavorite");
-      change(secretId, { favorite });
+      updateSecret(secretId, { favorite });
       return Promise.resolve();
     },
     trash: async (secretId) => {
       recordCall("trash");
-      change(secretId, { deletedAt: require(secretId).deletedAt ?? nextTime() });
+      const { deletedAt, trashConfirmed } = requireSecret(secretId);
+      updateSecret(secretId, {
+        deletedAt: deletedAt ?? nextTime(),
+        trashConfirmed: trashConfirmed || account.hasAccountKey(),
+      });
       sharing.endShares((share) => share.secretId === secretId);
+      return Promise.resolve();
+    },
+    confirmTrash: async (secretIds, options) => {
+      recordCall("confirmTrash", options);
+      account.requireAuthor();
+      for (const secretId of secretIds)
+        if (secrets.get(secretId)?.deletedAt != null) updateSecret(secretId, { trashConfirmed: true });
       return Promise.resolve();
     },
     restore: async (secretId) => {
       recordCall("restore");
-      change(secretId, { deletedAt: null });
+      updateSecret(secretId, { deletedAt: null, trashConfirmed: false });
       return Promise.resolve();
     },
     lock: async () => {
@@ -352,10 +391,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         minutes = next;
       },
     }),
+    keepOpen: account.keepOpen,
     signOut: async () => {
       recordCall("signOut");
       releaseAllOpeners();
-      account.become({ status: "unknown" });
+      account.setState({ status: "unknown" });
       isSignedOut = true;
       return Promise.resolve();
     },
@@ -368,10 +408,12 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       account.archiveDeviceRecord();
       return Promise.resolve();
     },
+    generateRecoveryCode: () =>
+      Promise.resolve({ words: createWords(++codeCount), identity: "AGE-SECRET-KEY-PQ-1FAKE" }),
     PictureField: FakePictureField,
     releaseOpener,
   };
-  return Object.freeze(fake);
+  return Object.freeze(fakeVault);
 }
 
 function reportSteps(options: CallOptions | undefined): void {
@@ -392,8 +434,17 @@ function listForeign(secrets: readonly InMemorySecret[]): string[] {
 function toRow(secret: InMemorySecret, isLocked: boolean): SecretRow {
   const { content, contentKind, name, createdAt, openers } = getNewestVersion(secret);
   const size = countBytes(content);
-  const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions, kits } = secret;
-  const label = { title, tags, contentKind, name, size, openers, copyCheckedAt: getLastCopyCheck(secret), kits };
+  const { secretId, title, tags, favorite, deletedAt, trashConfirmed, dropped, rev, versions, kits } = secret;
+  const label = {
+    title,
+    tags,
+    contentKind,
+    name,
+    size,
+    openerIds: openers,
+    copyCheckedAt: getLastCopyCheck(secret),
+    kits,
+  };
   return {
     secretId,
     version: versions.length,
@@ -403,6 +454,7 @@ function toRow(secret: InMemorySecret, isLocked: boolean): SecretRow {
     createdAt: versions[0].createdAt,
     updatedAt: createdAt,
     deletedAt,
+    trashConfirmedAt: trashConfirmed ? deletedAt : null,
     droppedAt: dropped ? deletedAt : null,
     label: isLocked ? null : label,
   };
@@ -411,27 +463,28 @@ function toRow(secret: InMemorySecret, isLocked: boolean): SecretRow {
 function createOpenedSecret(
   secret: InMemorySecret,
   version: InMemoryVersion,
-  number = secret.versions.length,
+  versionNumber = secret.versions.length,
   isLocked: () => boolean,
 ): OpenedSecret {
-  const current = number === secret.versions.length;
-  const { isDisposed, ...opened } = createOpenedContent(version, isLocked);
+  const current = versionNumber === secret.versions.length;
+  const { isDisposed, ...openedContent } = createOpenedContent(version, isLocked);
   const { title, tags } = current ? secret : version;
   return {
-    ...opened,
+    ...openedContent,
     secretId: secret.secretId,
-    version: number,
+    version: versionNumber,
     title,
+    signedTitle: null,
     tags,
     current,
-    author: secret.foreign ? "not_verified" : "verified",
+    signatureStatus: secret.foreign ? "not_verified" : "verified",
     exportAgeFile: async () => {
       if (isDisposed()) throw new PortalError("vault_locked");
       if (version.large) throw new PortalError("payload_too_large");
       return Promise.resolve({
-        sealed: Uint8Array.from(new TextEncoder().encode(version.content)),
+        sealedContent: Uint8Array.from(new TextEncoder().encode(version.content)),
         identity: "AGE-SECRET-KEY-PQ-1FAKE",
-        size: opened.size,
+        size: openedContent.size,
       });
     },
   };

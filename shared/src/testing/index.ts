@@ -1,7 +1,12 @@
 export { expectAccessible } from "./accessible.ts";
 export { conformance } from "./conformance.tsx";
 export type { ConformanceSettings } from "./conformance-checks.tsx";
-export { createFakeHttpClient, type FakeHttpHandler, type RecordedHttpCall, type FakeHttpClient } from "./fake-http.ts";
+export {
+  createFakeHttpClient,
+  type FakeHttpHandler,
+  type RecordedHttpCall,
+  type FakeHttpClient,
+} from "./fake-http-client.ts";
 export { createOpenedContent, type FakeContent } from "./fake-content.ts";
 export { createFakePortal, type FakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 export { createFakeRequestVisitor, type FakeRequestVisitor, type FakeOwnRequest } from "./fake-requests.ts";
@@ -32,5 +37,6 @@ export {
   type RenderAppSettings,
   type RenderedApp,
 } from "./renderApp.tsx";
+export { wholeText } from "./whole-text.ts";
 export { readTexts, listTextKeys, createDiskTextsFetcher } from "./texts-from-disk.ts";
 export { findMissingTourTargets } from "./tours.ts";

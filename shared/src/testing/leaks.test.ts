@@ -5,22 +5,22 @@ import { findGrowth, watchLeaks } from "./leaks.ts";
 const rounds = 3;
 const noop = () => undefined;
 
-/** While a screen is tried: what begins itself anew stops with it. */
+/** True while a screen is tested. Callbacks that renew themselves stop when it becomes false. */
 let isRunning = false;
 
-/** What a watch tells of a screen that does this each time that it is there. */
+/** Returns the leaks of a screen that calls `screen` on each mount. */
 function findLeaks(screen: (round: number) => void): string[] {
   const watch = watchLeaks();
   isRunning = true;
   try {
     screen(0);
     watch.handleUnmount();
-    const baseline = watch.listHeld();
+    const baseline = watch.listHeldResources();
     for (let round = 1; round <= rounds; round++) {
       screen(round);
       watch.handleUnmount();
     }
-    return findGrowth(baseline, watch.listHeld());
+    return findGrowth(baseline, watch.listHeldResources());
   } finally {
     watch.stop();
     isRunning = false;
@@ -31,17 +31,17 @@ function findLeaks(screen: (round: number) => void): string[] {
 const leaks: readonly (readonly [string, () => void, string])[] = [
   ["a listener of the window", () => window.addEventListener("resize", () => undefined), 'listener "resize" of window'],
   [
-    "a listener of the window by the prototype's function",
+    "a listener of the window, attached through the prototype",
     () => EventTarget.prototype.addEventListener.call(window, "resize", () => undefined),
     'listener "resize" of window',
   ],
   [
-    "a listener of the window without its name",
+    "a listener attached by the global function",
     () => addEventListener("resize", () => undefined),
     'listener "resize" of window',
   ],
   [
-    "a listener of the document, while it captures",
+    "a capturing listener of the document",
     () => document.addEventListener("keydown", () => undefined, true),
     'listener "keydown" of document',
   ],
@@ -66,17 +66,17 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
     'listener "click" of <body>',
   ],
   [
-    "a listener for one time that never comes",
+    "a one-time listener that never runs",
     () => document.addEventListener("click", () => undefined, { once: true }),
     'listener "click" of document',
   ],
   [
-    "a listener whose signal is never given",
+    "a listener whose signal is never aborted",
     () => document.addEventListener("click", () => undefined, { signal: new AbortController().signal }),
     'listener "click" of document',
   ],
   [
-    "a listener that is taken away with another capture",
+    "a listener removed with another capture flag",
     () => {
       const listener = () => undefined;
       document.addEventListener("click", listener, true);
@@ -84,15 +84,11 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
     },
     'listener "click" of document',
   ],
-  [
-    "another function each time as the window's onresize",
-    () => (window.onresize = () => undefined),
-    "onresize of window",
-  ],
+  ["a different onresize function each time", () => (window.onresize = () => undefined), "onresize of window"],
   ["an interval", () => setInterval(noop, 1_000), "interval, the last of 1000 ms"],
   ["a timeout", () => window.setTimeout(noop, 60_000), "timeout, the last of 60000 ms"],
   [
-    "an animation that goes on",
+    "an animation that continues",
     () => {
       const scheduleNext = () => {
         if (isRunning) requestAnimationFrame(scheduleNext);
@@ -111,19 +107,15 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
   ],
   ["a worker", () => new Worker("blob:worker"), "Worker"],
   ["a channel", () => new BroadcastChannel("leak"), "BroadcastChannel"],
-  ["the address of a blob", () => URL.createObjectURL(new Blob(["leak"])), "object URL"],
+  ["an object URL", () => URL.createObjectURL(new Blob(["leak"])), "object URL"],
   [
-    "an observer of changes of the body",
+    "a MutationObserver of the body",
     () => new MutationObserver(noop).observe(document.body, { childList: true }),
     "MutationObserver of <body>",
   ],
+  ["a ResizeObserver of the body", () => new ResizeObserver(noop).observe(document.body), "ResizeObserver of <body>"],
   [
-    "an observer of the size of the body",
-    () => new ResizeObserver(noop).observe(document.body),
-    "ResizeObserver of <body>",
-  ],
-  [
-    "an observer of what is in sight of the page",
+    "an IntersectionObserver of the page",
     () => new IntersectionObserver(noop).observe(document.documentElement),
     "IntersectionObserver of <html>",
   ],
@@ -134,23 +126,23 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
 const listener = () => undefined;
 let pendingTimer: ReturnType<typeof setTimeout> | undefined;
 
-const harmless: readonly (readonly [string, (round: number) => void])[] = [
+const harmlessEffects: readonly (readonly [string, (round: number) => void])[] = [
   [
-    "a listener that is taken away",
+    "a listener that is removed",
     () => {
       window.addEventListener("resize", noop);
       window.removeEventListener("resize", noop);
     },
   ],
   [
-    "a listener that is taken away by the prototype's function",
+    "a listener removed through the prototype",
     () => {
       document.addEventListener("click", noop, { capture: true });
       EventTarget.prototype.removeEventListener.call(document, "click", noop, true);
     },
   ],
   [
-    "a listener whose signal is given",
+    "a listener whose signal is aborted",
     () => {
       const controller = new AbortController();
       document.body.addEventListener("click", () => undefined, { signal: controller.signal });
@@ -158,32 +150,29 @@ const harmless: readonly (readonly [string, (round: number) => void])[] = [
     },
   ],
   [
-    "a listener whose signal was given before",
+    "a listener whose signal was aborted before",
     () => document.body.addEventListener("click", () => undefined, { signal: AbortSignal.abort() }),
   ],
   [
-    "a listener for one time that came",
+    "a one-time listener that ran",
     () => {
       document.addEventListener("click", () => undefined, { once: true });
       document.body.click();
     },
   ],
   [
-    "a listener for one time that is taken away",
+    "a one-time listener that is removed",
     () => {
       document.addEventListener("focus", noop, { once: true });
       document.removeEventListener("focus", noop);
     },
   ],
-  ["the same listener again and again", () => document.addEventListener("click", listener)],
+  ["the same listener repeatedly", () => document.addEventListener("click", listener)],
   [
-    "a listener that is kept from the second time on",
+    "a listener attached once, on the second mount",
     (round) => round === 1 && document.addEventListener("click", () => undefined),
   ],
-  [
-    "a listener of an element that goes",
-    () => document.createElement("div").addEventListener("click", () => undefined),
-  ],
+  ["a listener of a removed element", () => document.createElement("div").addEventListener("click", () => undefined)],
   ["no listener at all", () => (document as EventTarget).addEventListener("click", null)],
   ["the same function each time as the window's onresize", () => (window.onresize = listener)],
   ["an interval that is cleared", () => clearInterval(setInterval(noop, 1_000))],
@@ -198,7 +187,7 @@ const harmless: readonly (readonly [string, (round: number) => void])[] = [
   ],
   ["an animation that is cancelled", () => cancelAnimationFrame(requestAnimationFrame(noop))],
   [
-    "a query that its cache will forget",
+    "the garbage-collection timer of a query",
     () =>
       new QueryObserver(new QueryClient(), {
         queryKey: ["fine"],
@@ -207,9 +196,9 @@ const harmless: readonly (readonly [string, (round: number) => void])[] = [
         gcTime: 60_000,
       }).subscribe(noop)(),
   ],
-  ["a worker that is ended", () => new Worker("blob:worker").terminate()],
+  ["a worker that is terminated", () => new Worker("blob:worker").terminate()],
   ["a channel that is closed", () => new BroadcastChannel("fine").close()],
-  ["the address of a blob that is revoked", () => URL.revokeObjectURL(URL.createObjectURL(new Blob(["fine"])))],
+  ["an object URL that is revoked", () => URL.revokeObjectURL(URL.createObjectURL(new Blob(["fine"])))],
   [
     "an observer that is disconnected",
     () => {
@@ -219,14 +208,14 @@ const harmless: readonly (readonly [string, (round: number) => void])[] = [
     },
   ],
   [
-    "an observer that no longer looks",
+    "an observer that unobserves",
     () => {
       const observer = new ResizeObserver(noop);
       observer.observe(document.body);
       observer.unobserve(document.body);
     },
   ],
-  ["an observer of an element that goes", () => new IntersectionObserver(noop).observe(document.createElement("div"))],
+  ["an observer of a removed element", () => new IntersectionObserver(noop).observe(document.createElement("div"))],
   [
     "an element that is removed",
     () => {
@@ -238,25 +227,25 @@ const harmless: readonly (readonly [string, (round: number) => void])[] = [
 ];
 
 describe("watchLeaks", () => {
-  it.each(leaks)("tells of %s", (_, screen, message) => {
-    const [first, ...others] = findLeaks(screen);
-    expect(first).toContain(`${String(rounds)} × ${message}`);
-    expect(others).toEqual([]);
+  it.each(leaks)("reports %s", (_, screen, message) => {
+    const [firstLeak, ...otherLeaks] = findLeaks(screen);
+    expect(firstLeak).toContain(`${String(rounds)} × ${message}`);
+    expect(otherLeaks).toEqual([]);
   });
 
-  it.each(harmless)("does not tell of %s", (_, screen) => {
+  it.each(harmlessEffects)("ignores %s", (_, screen) => {
     expect(findLeaks(screen)).toEqual([]);
   });
 
-  it("tells where it began", () => {
+  it("reports where a resource was created", () => {
     expect(findLeaks(() => document.body.addEventListener("click", () => undefined))[0]).toMatch(
       /, the last at .*leaks\.test\.ts:\d+/,
     );
   });
 
-  it("tells of a timeout that comes when its screen has gone, though it is over by then", async () => {
+  it("reports a timeout that fires after the unmount", async () => {
     const watch = watchLeaks();
-    const baseline = watch.listHeld();
+    const baseline = watch.listHeldResources();
     await Promise.all(
       Array.from({ length: 2 }, async () => {
         const timerDone = new Promise<void>((resolve) => setTimeout(resolve, 1));
@@ -264,22 +253,22 @@ describe("watchLeaks", () => {
         await timerDone;
       }),
     );
-    expect(findGrowth(baseline, watch.listHeld())).toEqual([expect.stringContaining("2 × timeout")]);
+    expect(findGrowth(baseline, watch.listHeldResources())).toEqual([expect.stringContaining("2 × timeout")]);
     watch.stop();
   });
 
-  it("tells nothing of a timeout that came while its screen was there", async () => {
+  it("ignores a timeout that fires before the unmount", async () => {
     const watch = watchLeaks();
-    const baseline = watch.listHeld();
+    const baseline = watch.listHeldResources();
     for (let round = 0; round < 2; round++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       watch.handleUnmount();
     }
-    expect(findGrowth(baseline, watch.listHeld())).toEqual([]);
+    expect(findGrowth(baseline, watch.listHeldResources())).toEqual([]);
     watch.stop();
   });
 
-  it("calls each listener once, and puts all back as it was", () => {
+  it("calls each listener once, and restores all functions", () => {
     const names = [
       "addEventListener",
       "removeEventListener",

@@ -6,15 +6,14 @@ import { watchResources } from "./leaks/resources.ts";
 import { watchTimers } from "./leaks/timers.ts";
 
 export interface LeakWatch {
-  /** To be called each time that the screen has gone, before the next one comes. */
+  /** Call it after each unmount, before the next mount. */
   readonly handleUnmount: () => void;
-  readonly listHeld: () => readonly HeldResource[];
+  readonly listHeldResources: () => readonly HeldResource[];
   readonly stop: () => void;
 }
 
 /**
- * Starts to keep account of what screens have to end, by wrapping the functions that begin and end
- * it.
+ * Tracks resources that screens have to release. Wraps the functions that create and release them.
  */
 export function watchLeaks(): LeakWatch {
   const trackers = [watchListeners(), watchTimers(), watchObservers(), watchResources(), watchElements()];
@@ -22,7 +21,7 @@ export function watchLeaks(): LeakWatch {
     handleUnmount: () => {
       for (const { handleUnmount } of trackers) handleUnmount?.();
     },
-    listHeld: () => trackers.flatMap(({ listHeld }) => listHeld()),
+    listHeldResources: () => trackers.flatMap(({ listHeldResources }) => listHeldResources()),
     stop: () => {
       for (const { stop } of trackers.reverse()) stop();
     },
@@ -30,8 +29,8 @@ export function watchLeaks(): LeakWatch {
 }
 
 /**
- * What became more, in a line for each kind. One more is no leak: libraries keep some things once,
- * from the first time that they are needed.
+ * Returns a line for each kind of resource whose number has grown by more than one. Growth by one
+ * is allowed, because libraries keep single resources after first use.
  */
 export function findGrowth(baseline: readonly HeldResource[], current: readonly HeldResource[]): string[] {
   return [...new Set(current.map(({ resourceKind }) => resourceKind))].flatMap((kind) => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { RemoteManifest } from "../contract/index.ts";
 import { requireWorkspaceRoot } from "./texts-from-disk.ts";
 
-/** The real manifests of the workspace's remotes, by name. */
+/** Reads the manifests of the workspace's remotes, by name. */
 export function readManifests(): ReadonlyMap<string, RemoteManifest> {
   const root = requireWorkspaceRoot();
   const files = readdirSync(root)

@@ -24,7 +24,7 @@ function Screen() {
 }
 
 describe("renderApp", () => {
-  it("draws with the portal, the real texts and the theme", async () => {
+  it("renders with the portal, the real texts and the theme", async () => {
     await renderApp(<Screen />, { language: "es", theme: "dark" });
     expect(screen.getByRole("heading", { name: "Hello alba" })).toBeVisible();
     expect(screen.getByRole("alert")).toHaveTextContent("Este dispositivo no tiene conexión.");
@@ -32,14 +32,14 @@ describe("renderApp", () => {
     await expectAccessible();
   });
 
-  it("lets a screen go elsewhere", async () => {
+  it("lets a screen navigate", async () => {
     const app = await renderApp(<Screen />, { path: "/home" });
     await userEvent.click(screen.getByRole("button", { name: "go" }));
     expect(app.record.paths).toEqual(["/secrets?tag=a"]);
-    expect(app.location()).toBe("/secrets?tag=a");
+    expect(app.getLocation()).toBe("/secrets?tag=a");
   });
 
-  it("fails a test whose screen asks for a text that does not exist", async () => {
+  it("fails a test whose screen uses a text that is missing", async () => {
     function MissingTextScreen() {
       const { t } = useTranslation("common");
       return <p>{t("no.such_text")}</p>;

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, configure, render, type RenderResult } from "@testing-library/react";
 import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
 import type { i18n as I18n } from "i18next";
-import { Suspense, useMemo, type ReactNode } from "react";
+import { Suspense, useEffect, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
 import {
   createMemoryRouter,
@@ -10,6 +10,7 @@ import {
   RouterProvider,
   useBlocker,
   useNavigate,
+  useRouteError,
   type RouteObject,
 } from "react-router-dom";
 
@@ -27,29 +28,26 @@ import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 import { createDiskTextsFetcher } from "./texts-from-disk.ts";
 
-configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow
+configure({ asyncUtilTimeout: 15_000 }); // allows for a busy machine
 
 export interface RenderAppSettings extends FakePortalSettings {
   readonly language?: Language;
   readonly theme?: ThemeName;
-  /** Where the page stands at the start, with query. */
+  /** Initial path, with query. */
   readonly path?: string;
-  /**
-   * The pattern that the screen is shown at, such as `/edit-secret/:secretId`; any path unless told
-   * otherwise.
-   */
-  readonly route?: string;
-  /** Screens of a remote, beside `ui`. */
+  /** Path pattern of the screen, such as `/edit-secret/:secretId`; by default any path. */
+  readonly routePattern?: string;
+  /** Screens of a remote, in addition to `ui`. */
   readonly routes?: RemoteModule["routes"];
-  /** Runs animations, which are off otherwise. */
+  /** Whether animations run; false by default. */
   readonly animated?: boolean;
-  /**
-   * All that the router knows, in place of `ui` and of the portal around it: for the host, which
-   * brings both.
-   */
+  /** A route tree that replaces `ui` and the portal around it, for tests of the host. */
   readonly routeTree?: RouteObject[];
-  /** Folder of texts, `<language>/<namespace>.json`, before those of the packages. */
-  readonly locales?: string | undefined;
+  /**
+   * Folder of texts, `<language>/<namespace>.json`. They take precedence over the texts of the
+   * packages.
+   */
+  readonly localesFolder?: string | undefined;
 }
 
 export interface RenderedApp extends RenderResult {
@@ -57,27 +55,29 @@ export interface RenderedApp extends RenderResult {
   readonly record: PortalRecord;
   readonly i18n: I18n;
   readonly queryClient: QueryClient;
-  /** Path and query where the page stands now. */
-  readonly location: () => string;
+  /** What screens threw while they rendered, or in their effects. */
+  readonly screenErrors: readonly unknown[];
+  /** Current path and query. */
+  readonly getLocation: () => string;
   readonly goTo: (path: string) => Promise<void>;
-  /** So many entries of the history; forth when negative. */
+  /** Goes back by this number of history entries; forward if negative. */
   readonly goBack: (steps?: number) => Promise<void>;
 }
 
 /**
- * Draws a screen as the host would: real texts, real theme, router, query cache, and a portal whose
- * service and vault are in memory. A text that is missing fails the test.
+ * Renders a screen as the host does: with real texts, theme, router, query cache, and a portal
+ * whose service and vault are in memory. A missing text fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
   const {
     language = "en",
     theme = "light",
     path = "/",
-    route = "*",
+    routePattern = "*",
     routes = {},
     routeTree,
     animated = false,
-    locales,
+    localesFolder,
     ...portalSettings
   } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
@@ -85,7 +85,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   const i18n = await createI18n({
     language,
     product: portal.vendor.branding.productName,
-    fetchTexts: createDiskTextsFetcher(locales),
+    fetchTexts: createDiskTextsFetcher(localesFolder),
     namespaces: ["common", "errors"],
     onMissingKey: (key) => missingKeys.add(key),
   });
@@ -96,20 +96,26 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   const pages = await Promise.all(
     Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })),
   );
+  const screenErrors: unknown[] = [];
   const hasOwnNavigate = portalSettings.navigate !== undefined;
   const router = createMemoryRouter(
     routeTree ?? [
       {
         element: <PortalProvider portal={portal} keepNavigate={hasOwnNavigate} />,
-        children: [...pages, { path: route, element: ui }, ...(route === "*" ? [] : [{ path: "*", element: null }])],
+        errorElement: <ThrownError onError={(error) => screenErrors.push(error)} />,
+        children: [
+          ...pages,
+          { path: routePattern, element: ui },
+          ...(routePattern === "*" ? [] : [{ path: "*", element: null }]),
+        ],
       },
     ],
     { initialEntries: [path] },
   );
 
-  let rendered: RenderResult | undefined;
+  let renderResult: RenderResult | undefined;
   await act(async () => {
-    rendered = render(
+    renderResult = render(
       <I18nextProvider i18n={i18n}>
         <QueryClientProvider client={queryClient}>
           <GlobalStyle />
@@ -125,11 +131,11 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     );
     await Promise.resolve();
   });
-  if (rendered === undefined) throw new Error("nothing was drawn");
+  if (renderResult === undefined) throw new Error("nothing was rendered");
   watchTextKeys(missingKeys);
-  const { unmount } = rendered;
+  const { unmount } = renderResult;
   return {
-    ...rendered,
+    ...renderResult,
     unmount: () => {
       unmount();
       router.dispose();
@@ -138,7 +144,8 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     record,
     i18n,
     queryClient,
-    location: () => `${router.state.location.pathname}${router.state.location.search}`,
+    screenErrors,
+    getLocation: () => `${router.state.location.pathname}${router.state.location.search}`,
     goTo: async (target) => {
       await act(() => router.navigate(target));
     },
@@ -148,7 +155,10 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   };
 }
 
-/** Like the host's, without retries: failures in tests are intended. */
+/**
+ * Creates a query client like the host's, but without retries, because failures in tests are
+ * intended.
+ */
 export function createTestQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -183,24 +193,33 @@ function PortalProvider({ portal, keepNavigate }: { readonly portal: Portal; rea
   );
 }
 
-const watchedKeySets: Set<string>[] = [];
-
-function watchTextKeys(missing: Set<string>): void {
-  watchedKeySets.push(missing);
+/** Stands where a screen threw. */
+function ThrownError({ onError }: { readonly onError: (error: unknown) => void }) {
+  const error = useRouteError();
+  useEffect(() => {
+    onError(error);
+  }, [error, onError]);
+  return <p role="alert">The screen threw: {String(error)}</p>;
 }
 
-/** Throws when screens of this test used texts that do not exist. Runs after each test. */
+const watchedKeySets: Set<string>[] = [];
+
+function watchTextKeys(missingKeys: Set<string>): void {
+  watchedKeySets.push(missingKeys);
+}
+
+/** Throws if screens of this test used missing texts. Runs after each test. */
 export function expectTextsComplete(): void {
-  const keys = watchedKeySets.splice(0).flatMap((missing) => [...missing]);
-  if (keys.length > 0) throw new Error(`texts are missing: ${[...new Set(keys)].join(", ")}`);
+  const keys = watchedKeySets.splice(0).flatMap((missingKeys) => [...missingKeys]);
+  if (keys.length > 0) throw new Error(`add these texts to the locale files: ${[...new Set(keys)].join(", ")}`);
 }
 
 acceptForeignSignals();
 if (typeof afterEach === "function") afterEach(expectTextsComplete);
 
 /**
- * The router makes a Request with jsdom's AbortSignal, and Node's Request refuses a signal of
- * another realm. No test aborts a navigation, so such a signal is dropped.
+ * Drops signals of another realm. The router creates a Request with jsdom's AbortSignal, which
+ * Node's Request refuses. No test aborts a navigation.
  */
 function acceptForeignSignals(): void {
   const NativeRequest = globalThis.Request;

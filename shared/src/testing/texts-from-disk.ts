@@ -5,10 +5,10 @@ import type { Language } from "../contract/index.ts";
 import type { FetchTexts, Texts } from "../i18n/index.ts";
 
 /**
- * The real texts: of the package that is tested, of the packages beside it, and of the host, which
- * come with this kit.
+ * Creates a function that reads real texts from disk: those of the tested package, of the packages
+ * next to it, and of the host, which this kit includes.
  *
- * @param localesFolder folder whose `<language>/<namespace>.json` come before those
+ * @param localesFolder folder whose `<language>/<namespace>.json` take precedence
  */
 export function createDiskTextsFetcher(localesFolder?: string): FetchTexts {
   return (language, namespace) => {
@@ -20,7 +20,7 @@ export function createDiskTextsFetcher(localesFolder?: string): FetchTexts {
 }
 
 /**
- * The texts of one namespace, or null when no package has them. `locales` as of {@link
+ * Reads the texts of one namespace; null when no package has them. `localesFolder` as in {@link
  * createDiskTextsFetcher}.
  */
 export function readTexts(language: Language, namespace: string, localesFolder?: string): Texts | null {
@@ -39,8 +39,8 @@ export function readTexts(language: Language, namespace: string, localesFolder?:
 }
 
 /**
- * Keys of a namespace in dot notation, sorted, without the endings of plurals: two languages must
- * agree on them.
+ * Lists the keys of a namespace in dot notation, sorted and without plural suffixes. Two languages
+ * must have the same keys.
  */
 export function listTextKeys(texts: Texts, prefix = ""): string[] {
   const keys = Object.entries(texts).flatMap(([key, value]) =>
@@ -54,7 +54,7 @@ export function listTextKeys(texts: Texts, prefix = ""): string[] {
 /** @throws Error outside the portal's own workspace */
 export function requireWorkspaceRoot(): string {
   const root = findWorkspaceRoot();
-  if (root === null) throw new Error("tests run inside the workspace");
+  if (root === null) throw new Error("run this test inside the workspace of the portal");
   return root;
 }
 

@@ -1,9 +1,6 @@
 import type { RemoteTour } from "../contract/index.ts";
 
-/**
- * Targets of a tour that nothing in the page has: none may be missing where its screen is drawn.
- * Steps say where by `data-tour` names.
- */
+/** Returns the `data-tour` names of a tour's steps that no element of the page has. */
 export function findMissingTourTargets(tour: RemoteTour, root: ParentNode = document): string[] {
   return tour.steps
     .map(({ target }) => target)

@@ -2,17 +2,18 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { expectAccessible, renderApp } from "../testing/index.ts";
-import { Button, ButtonLink, IconButton } from "./Button.tsx";
+import { Button, IconButton } from "./Button.tsx";
+import { ButtonLink } from "./ButtonLink.tsx";
 
 describe("Button", () => {
-  it("tells that it was pressed", async () => {
+  it("calls onClick", async () => {
     const onClick = jest.fn();
     await renderApp(<Button onClick={onClick}>Protect</Button>);
     await userEvent.click(screen.getByRole("button", { name: "Protect" }));
     expect(onClick).toHaveBeenCalledTimes(1);
   });
 
-  it("keeps focus and takes no press while something is under way", async () => {
+  it("keeps the focus and ignores presses while pending", async () => {
     const onClick = jest.fn();
     const onSubmit = jest.fn();
     await renderApp(
@@ -31,7 +32,7 @@ describe("Button", () => {
     expect(button).toHaveAttribute("aria-busy", "true");
   });
 
-  it("does not send a form unless told to", async () => {
+  it("does not submit a form by default", async () => {
     const onSubmit = jest.fn();
     await renderApp(
       <form onSubmit={onSubmit}>
@@ -43,10 +44,10 @@ describe("Button", () => {
   });
 });
 
-it("ButtonLink goes to a screen of the portal", async () => {
-  const { location } = await renderApp(<ButtonLink to="/secrets">Secrets</ButtonLink>);
+it("ButtonLink navigates to a screen of the portal", async () => {
+  const { getLocation } = await renderApp(<ButtonLink to="/secrets">Secrets</ButtonLink>);
   await userEvent.click(screen.getByRole("link", { name: "Secrets" }));
-  expect(location()).toBe("/secrets");
+  expect(getLocation()).toBe("/secrets");
 });
 
 describe.each(["light", "dark"] as const)("buttons in %s", (theme) => {

@@ -1,6 +1,5 @@
 import { LoaderCircle } from "lucide-react";
 import type { ComponentPropsWithRef, MouseEvent, ReactNode } from "react";
-import { Link, type LinkProps } from "react-router-dom";
 import { css, keyframes, styled } from "styled-components";
 
 import { media, s, space } from "./tokens.ts";
@@ -10,15 +9,15 @@ export type ButtonSize = "small" | "medium" | "large";
 
 export interface ButtonProps extends ComponentPropsWithRef<"button"> {
   /**
-   * `primary`: the one thing to do here. `quiet`: anything else. `danger`: cannot be taken back.
-   * `plain`: words only.
+   * `primary`: the main action. `quiet`: any other action. `danger`: an irreversible action.
+   * `plain`: only text.
    */
   readonly tone?: ButtonTone;
   readonly size?: ButtonSize;
-  /** An action is under way: the button keeps the focus and ignores presses. */
+  /** Whether an action runs. The button then keeps the focus and ignores presses. */
   readonly pending?: boolean;
   readonly icon?: ReactNode;
-  /** As wide as its place. */
+  /** Whether the button fills the width of its container. */
   readonly wide?: boolean;
 }
 
@@ -54,32 +53,8 @@ export function Button({
   );
 }
 
-export interface ButtonLinkProps extends LinkProps {
-  readonly tone?: ButtonTone;
-  readonly size?: ButtonSize;
-  readonly icon?: ReactNode;
-  readonly wide?: boolean;
-}
-
-/** A link to another screen that looks like a button. */
-export function ButtonLink({
-  tone = "primary",
-  size = "medium",
-  icon,
-  wide = false,
-  children,
-  ...rest
-}: ButtonLinkProps) {
-  return (
-    <LinkBox {...rest} $tone={tone} $size={size} $wide={wide}>
-      {icon}
-      <span>{children}</span>
-    </LinkBox>
-  );
-}
-
 export interface IconButtonProps extends ComponentPropsWithRef<"button"> {
-  /** What it does, in words: its accessible name. */
+  /** Accessible name, which says what the button does. */
   readonly label: string;
   readonly icon: ReactNode;
 }
@@ -151,13 +126,14 @@ const sizes = {
   `,
 } as const satisfies Record<ButtonSize, unknown>;
 
-interface BoxProps {
+export interface ButtonBoxProps {
   readonly $tone: ButtonTone;
   readonly $size: ButtonSize;
   readonly $wide: boolean;
 }
 
-const buttonStyles = css<BoxProps>`
+/** Of a button, and of a link that looks like one. */
+export const buttonStyles = css<ButtonBoxProps>`
   display: inline-flex;
   align-items: center;
   justify-content: center;
@@ -193,7 +169,7 @@ const buttonStyles = css<BoxProps>`
   }
 `;
 
-const ButtonBox = styled.button<BoxProps>`
+const ButtonBox = styled.button<ButtonBoxProps>`
   ${buttonStyles}
   &:disabled {
     opacity: 0.55;
@@ -203,10 +179,6 @@ const ButtonBox = styled.button<BoxProps>`
     opacity: 0.8;
     cursor: progress;
   }
-`;
-
-const LinkBox = styled(Link)<BoxProps>`
-  ${buttonStyles}
 `;
 
 const IconBox = styled.button`

@@ -9,15 +9,18 @@ import { s } from "./tokens.ts";
 
 export interface ConfirmDialogProps extends ConfirmOptions {
   readonly open: boolean;
-  /** True for the left button; false for the right one, Escape and a click outside. */
+  /**
+   * Called with true by the left button, and with false by the right button, Escape or a click
+   * outside.
+   */
   readonly onAnswer: (confirmed: boolean) => void;
-  /** While what was confirmed is under way. */
+  /** Disables both buttons while the confirmed action runs. */
   readonly disabled?: boolean;
 }
 
 /**
- * The confirmation of the specification (section 2): "Yes" on the left, "Cancel" on the right,
- * unless told otherwise.
+ * Confirmation dialog (specification, section 2). By default it has "Yes" on the left and "Cancel"
+ * on the right.
  */
 export function ConfirmDialog({
   open,

@@ -10,7 +10,6 @@ import { IconButton } from "./Button.tsx";
 import { backdropMotion, dialogMotion } from "./motion.ts";
 import { depths, media, s, space } from "./tokens.ts";
 
-/** What every dialog takes. */
 export interface DialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
@@ -19,11 +18,11 @@ export interface DialogProps {
 export interface DialogWithContentProps extends DialogProps {
   readonly title: string;
   readonly description?: ReactNode;
-  /** Beside the title. */
+  /** Shown next to the title. */
   readonly icon?: ReactNode;
-  /** Neither Escape nor a click outside closes it, and it has no cross. */
+  /** Whether Escape and clicks outside leave it open, and it has no close button. */
   readonly mustAnswer?: boolean;
-  /** `alertdialog` interrupts. */
+  /** `alertdialog`: screen readers interrupt for it. */
   readonly role?: "dialog" | "alertdialog";
   /** Buttons. */
   readonly footer?: ReactNode;
@@ -31,9 +30,8 @@ export interface DialogWithContentProps extends DialogProps {
 }
 
 /**
- * A modal dialog; Escape and a click outside close it. It can be used during its opening animation.
- * When it closes it is unmounted at once and the focus returns to the page; only the overlay behind
- * it fades.
+ * Modal dialog that Escape and a click outside close. People can use it while it opens. On closing
+ * it is unmounted at once: the focus returns to the page, and only the overlay fades.
  */
 export function Dialog({
   open,
@@ -52,12 +50,12 @@ export function Dialog({
     previousFocus.current = document.activeElement;
     const focusTarget =
       event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
-    if (!(focusTarget instanceof HTMLElement)) return; // the first control, as usual
+    if (!(focusTarget instanceof HTMLElement)) return; // otherwise Radix focuses the first control
     event.preventDefault();
     focusTarget.focus();
   };
   const restoreFocus = (event: Event) => {
-    event.preventDefault(); // Radix would focus its own trigger, which is not used here
+    event.preventDefault(); // Radix would focus its trigger, which is not used here
     if (previousFocus.current instanceof HTMLElement && previousFocus.current.isConnected)
       previousFocus.current.focus();
   };
@@ -92,7 +90,7 @@ export function Dialog({
               {description !== undefined && <Description>{description}</Description>}
               {children}
               {footer !== undefined && <Footer>{footer}</Footer>}
-              {/* Last, so that what the dialog is about comes first by keyboard. */}
+              {/* Last in keyboard order, after the dialog's own controls. */}
               {!mustAnswer && (
                 <Radix.Close asChild>
                   <CloseButton label={t("dialog.close_action")} icon={<X aria-hidden />} />
@@ -106,7 +104,7 @@ export function Dialog({
   );
 }
 
-/** State of a dialog: whether it is open, and functions to open and close it. */
+/** Returns the state of a dialog, with functions to open and close it. */
 export function useDialog(initiallyOpen = false): DialogProps & { readonly show: () => void } {
   const [open, setOpen] = useState(initiallyOpen);
   const show = useCallback(() => {
@@ -118,7 +116,7 @@ export function useDialog(initiallyOpen = false): DialogProps & { readonly show:
   return useMemo(() => ({ open, show, onClose }), [open, show, onClose]);
 }
 
-/** The visible overlay. It takes no clicks, so that the page can be used while it fades. */
+/** The overlay that people see. It takes no clicks, so that the page can be used while it fades. */
 const Backdrop = styled(m.div)`
   position: fixed;
   inset: 0;
@@ -127,7 +125,7 @@ const Backdrop = styled(m.div)`
   pointer-events: none;
 `;
 
-/** Receives the clicks beside the dialog, and keeps the page from scrolling. */
+/** Takes clicks outside the dialog, and keeps the page from scrolling. */
 const DismissLayer = styled(Radix.Overlay)`
   position: fixed;
   inset: 0;

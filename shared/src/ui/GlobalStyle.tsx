@@ -3,13 +3,13 @@ import { createGlobalStyle, css } from "styled-components";
 import { declareTokens, media, s, type ColorOverrides } from "./tokens.ts";
 
 interface GlobalStyleProps {
-  /** Colours of the vendor. */
+  /** The vendor's colours. */
   readonly $colors?: ColorOverrides;
 }
 
 /**
- * Tokens, reset and base of the page, once in the host. The theme is `data-theme` on the root
- * element: `light` or `dark`.
+ * Tokens, reset and base styles of the page. The host renders it once. `data-theme` on the root
+ * element is `light` or `dark`.
  */
 export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   ${({ $colors }) => css`

@@ -1,22 +1,24 @@
 import { useEffect } from "react";
 
-import { useLeaveGuard } from "../contract/leaving.ts";
+import { useLeaveGuard } from "../contract/leave-guard.ts";
 import { usePortal } from "../contract/portal.ts";
 
 export interface LeaveGuardProps {
   readonly active: boolean;
-  /** Texts of the confirmation dialog: title, explanation and both buttons. */
+  /** Texts of the confirmation dialog. */
   readonly title: string;
   readonly body: string;
   readonly leaveLabel: string;
   readonly stayLabel: string;
-  /** Paths that lose nothing, such as the next screen of the same flow. */
+  /**
+   * Whether a path may be left for without a question, such as the next screen of the same flow.
+   */
   readonly isExempt?: (pathname: string) => boolean;
 }
 
 /**
- * While `active`, asks before leaving: on navigation with the portal's dialog, on closing the tab
- * with the browser's.
+ * Asks before leaving while `active`: in the portal's dialog on navigation, in the browser's dialog
+ * on closing the tab.
  */
 export function LeaveGuard({ active, title, body, leaveLabel, stayLabel, isExempt }: LeaveGuardProps) {
   const { confirm } = usePortal();

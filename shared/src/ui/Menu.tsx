@@ -5,8 +5,8 @@ import { IconButton } from "./Button.tsx";
 import { MenuSheet, type MenuProps } from "./MenuSheet.tsx";
 
 /**
- * A button with three dots that opens a menu. Lists have many of them: Radix is rendered only after
- * the first press.
+ * Button with three dots that opens a menu. Renders Radix only after the first press, because lists
+ * have many menus.
  */
 export function Menu({ label, items }: MenuProps) {
   const [openedBy, setOpenedBy] = useState<"pointer" | "keyboard" | null>(null);
@@ -25,7 +25,7 @@ export function Menu({ label, items }: MenuProps) {
       data-state="closed"
       onKeyDown={handleKey}
       onClick={({ detail }) => {
-        setOpenedBy(detail === 0 ? "keyboard" : "pointer"); // a click by keyboard
+        setOpenedBy(detail === 0 ? "keyboard" : "pointer"); // 0: pressed by keyboard
       }}
     />
   );

@@ -18,25 +18,22 @@ export interface MenuItem {
 }
 
 export interface MenuProps {
-  /** What the menu is about: the name of its button. */
+  /** Accessible name of both the menu and its button. */
   readonly label: string;
   readonly items: readonly MenuItem[];
 }
 
 interface MenuSheetProps extends MenuProps {
-  /** How it was opened; by keyboard, its first item gets the focus. */
+  /** How the menu was opened. By keyboard, its first item gets the focus. */
   readonly openedBy: "pointer" | "keyboard";
 }
 
-/**
- * Radix's menu with its button, open from the start: it replaces the plain button when that is
- * pressed.
- */
+/** Radix menu with its button, initially open. Replaces the plain button when that is pressed. */
 export function MenuSheet({ label, items, openedBy }: MenuSheetProps) {
   const shouldFocusFirst = useRef(openedBy === "keyboard");
   const handleFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) => {
     if (!shouldFocusFirst.current || target !== currentTarget) return;
-    shouldFocusFirst.current = false; // from now on Radix itself knows whether the keyboard is used
+    shouldFocusFirst.current = false; // from then on Radix tracks keyboard use itself
     currentTarget.querySelector<HTMLElement>("[role=menuitem]:not([data-disabled])")?.focus();
   };
   return (

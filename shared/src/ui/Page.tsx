@@ -1,31 +1,35 @@
 import { useContext, useEffect, type ReactNode } from "react";
 import { styled } from "styled-components";
 
+import { isolateBidi, removeBidiControls } from "../contract/bidi-isolation.ts";
 import { PortalContext } from "../contract/portal.ts";
 import { media, s, space } from "./tokens.ts";
+import { renderVerbatim } from "./Verbatim.tsx";
 
 export interface PageProps {
+  /** As plain text, with a user's own text marked (`markVerbatim`). */
   readonly title: string;
   /** One or two sentences below the title. */
   readonly lead?: ReactNode;
-  /** What can be done with the page as a whole. */
+  /** Buttons for the whole page. */
   readonly actions?: ReactNode;
-  /** `text`: one column to read or fill in. `wide`: lists. */
+  /** `text`: a column for reading and for forms. `wide`: for lists. */
   readonly width?: "text" | "wide";
   readonly children?: ReactNode;
 }
 
-/** A screen: its title is the first heading and the title of the window. */
+/** Screen with its title as the first heading and as window title. */
 export function Page({ title, lead, actions, width = "text", children }: PageProps) {
-  const product = useContext(PortalContext)?.vendor.branding.productName;
+  const productName = useContext(PortalContext)?.vendor.branding.productName;
   useEffect(() => {
-    document.title = product === undefined ? title : `${title} · ${product}`;
-  }, [title, product]);
+    const shownTitle = isolateBidi(removeBidiControls(title));
+    document.title = productName === undefined ? shownTitle : `${shownTitle} · ${productName}`;
+  }, [title, productName]);
   return (
     <PageBox $wide={width === "wide"}>
       <Header>
         <div>
-          <Title>{title}</Title>
+          <Title>{renderVerbatim(title)}</Title>
           {lead !== undefined && <Lead>{lead}</Lead>}
         </div>
         {actions !== undefined && <Actions>{actions}</Actions>}
@@ -56,7 +60,7 @@ const Header = styled.header`
   justify-content: space-between;
   gap: ${space(4)};
   & > div:first-child {
-    flex: 1 1 16rem;
+    flex: 1 1 min(24rem, 60%);
     min-width: 0;
   }
 `;

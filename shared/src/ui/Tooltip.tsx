@@ -8,22 +8,22 @@ import { depths, s, space } from "./tokens.ts";
 export interface TooltipProps {
   readonly text: string;
   readonly side?: "top" | "right";
-  /** Nothing is shown, while the element stays the same one and keeps the focus. */
+  /** Whether the tooltip is hidden. The element stays mounted and keeps the focus. */
   readonly disabled?: boolean;
   /**
-   * One element that takes a ref and the handlers of an HTML element. It needs a name of its own:
-   * the tooltip only repeats it.
+   * A single element that accepts a ref and the handlers of an HTML element. It needs its own
+   * accessible name, because the tooltip only repeats that name.
    */
   readonly children: ReactElement;
 }
 
-/** How long a pointer rests before the tooltip opens, in milliseconds. */
+/** Time that a pointer rests before the tooltip opens, in milliseconds. */
 const hoverDelayMilliseconds = 300;
 const offsetPixels = 6;
 
 /**
- * Shows words beside an element while a pointer rests on it or keyboard focus is on it. Escape, a
- * press and scrolling close it.
+ * Shows a text next to an element on hover or keyboard focus. Escape, a press and scrolling close
+ * it.
  */
 export function Tooltip({ text, side = "top", disabled = false, children }: TooltipProps) {
   const [open, setOpen] = useState(false);
@@ -38,8 +38,7 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
         <Radix.Trigger
           asChild
           onFocus={(event) => {
-            // Focus that a press, or a dialog that closed, gave to the element: Radix opens on any
-            // focus.
+            // Radix opens on any focus, including focus from a press or a closed dialog.
             if (!event.target.matches(":focus-visible")) event.preventDefault();
           }}
         >
@@ -56,8 +55,8 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
 }
 
 /**
- * Takes away the description that Radix adds: a screen reader would read the same words as name and
- * as description.
+ * Removes the description that Radix adds. With it, screen readers would read the same text as the
+ * name and as the description.
  */
 function WithoutDescription({ "aria-describedby": _, ...props }: HTMLAttributes<HTMLElement>) {
   return <Slot {...props} />;

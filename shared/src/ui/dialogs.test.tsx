@@ -22,8 +22,8 @@ function DialogExample() {
 }
 
 /**
- * What `query` finds once it finds anything, in that very moment however busy the machine: no
- * animation goes on before it.
+ * Resolves with the first non-null result of `query`. Checks at each change of the DOM, so before
+ * any animation advances.
  */
 function observeFirst<T>(query: () => T | null): Promise<T> {
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ function observeFirst<T>(query: () => T | null): Promise<T> {
 }
 
 describe("Dialog", () => {
-  it("keeps focus inside and gives it back when Escape closes it", async () => {
+  it("keeps focus inside, and returns it when Escape closes it", async () => {
     await renderApp(<DialogExample />);
     const trigger = screen.getByRole("button", { name: "Open" });
     await userEvent.click(trigger);
@@ -55,14 +55,14 @@ describe("Dialog", () => {
     });
   });
 
-  it("closes by its cross", async () => {
+  it("closes by its close button", async () => {
     await renderApp(<DialogExample />);
     await userEvent.click(screen.getByRole("button", { name: "Open" }));
     await userEvent.click(screen.getByRole("button", { name: "Close" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
   });
 
-  it("is whole from its first moment on, only a little smaller", async () => {
+  it("is opaque from the first frame, and only slightly smaller", async () => {
     await renderApp(<DialogExample />, { animated: true });
     const firstFrame = observeFirst(() => {
       const dialog = document.querySelector<HTMLElement>("[role=dialog]");
@@ -76,7 +76,7 @@ describe("Dialog", () => {
     });
   });
 
-  it("is gone and gives page and focus back at once when it is closed, while its shade still fades", async () => {
+  it("unmounts and returns the focus at once on closing, while the overlay fades", async () => {
     await renderApp(<DialogExample />, { animated: true });
     const trigger = screen.getByRole("button", { name: "Open" });
     await userEvent.click(trigger);
@@ -121,7 +121,7 @@ describe("ConfirmDialog", () => {
     return onAnswer;
   };
 
-  it("says Yes on the left and Cancel on the right", async () => {
+  it("shows Yes on the left and Cancel on the right", async () => {
     await renderConfirm({ mustAnswer: true });
     expect(screen.getAllByRole("button").map((button) => button.textContent)).toEqual(["Yes", "Cancel"]);
   });
@@ -129,31 +129,31 @@ describe("ConfirmDialog", () => {
   it.each([
     ["Yes", true],
     ["Cancel", false],
-  ])("answers %s with %s", async (name, answer) => {
+  ])("answers after a press of %s with %s", async (name, answer) => {
     const onAnswer = await renderConfirm();
     await userEvent.click(screen.getByRole("button", { name }));
     expect(onAnswer).toHaveBeenCalledWith(answer);
   });
 
-  it("answers no at Escape", async () => {
+  it("answers false on Escape", async () => {
     const onAnswer = await renderConfirm();
     await userEvent.keyboard("{Escape}");
     expect(onAnswer).toHaveBeenCalledWith(false);
   });
 
-  it("answers no at a click outside", async () => {
+  it("answers false on a click outside", async () => {
     const onAnswer = await renderConfirm();
     await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
     expect(onAnswer).toHaveBeenCalledWith(false);
   });
 
-  it("stays at a click outside where an answer must be given", async () => {
+  it("ignores a click outside with `mustAnswer`", async () => {
     const onAnswer = await renderConfirm({ mustAnswer: true });
     await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
     expect(onAnswer).not.toHaveBeenCalled();
   });
 
-  it("has the harmless answer for its main one, and begins there, when the other loses something", async () => {
+  it("styles and focuses Cancel as the main button with `danger`", async () => {
     const getBackground = (name: string) => getComputedStyle(screen.getByRole("button", { name })).background;
     await renderConfirm();
     const [main, quiet] = [getBackground("Yes"), getBackground("Cancel")];
@@ -164,7 +164,7 @@ describe("ConfirmDialog", () => {
     expect(screen.getByRole("button", { name: "Cancel" })).toHaveFocus();
   });
 
-  it("shows a sign of warning only when it is an alert", async () => {
+  it("shows the warning icon only with `alert`", async () => {
     await renderConfirm({ alert: true });
     expect(screen.getByRole("alertdialog").querySelector("svg.lucide-triangle-alert")).toBeInTheDocument();
     cleanup();
@@ -172,27 +172,27 @@ describe("ConfirmDialog", () => {
     expect(screen.getByRole("dialog").querySelector("svg.lucide-triangle-alert")).toBeNull();
   });
 
-  it("lies above the overlay of loading", async () => {
+  it("lies above the loading overlay", async () => {
     await renderConfirm();
     const getZIndex = (element: Element | null) => (element === null ? "" : getComputedStyle(element).zIndex);
     expect(getZIndex(document.querySelector("[data-state='open']"))).toBe("1000");
     expect(getZIndex(screen.getByRole("dialog").parentElement)).toBe("1000");
   });
 
-  it("waits for an answer where one must be given", async () => {
+  it("ignores Escape and has no close button with `mustAnswer`", async () => {
     const onAnswer = await renderConfirm({ mustAnswer: true });
     await userEvent.keyboard("{Escape}");
     expect(onAnswer).not.toHaveBeenCalled();
     expect(screen.queryByRole("button", { name: "Close" })).not.toBeInTheDocument();
   });
 
-  it("has one button when there is nothing to decide", async () => {
+  it("has only one button with `singleButton`", async () => {
     await renderConfirm({ singleButton: true, confirmLabel: "Understood" });
     expect(screen.getByRole("button", { name: "Understood" })).toBeVisible();
     expect(screen.queryByRole("button", { name: "Cancel" })).not.toBeInTheDocument();
   });
 
-  it("takes no answer while its buttons are disabled", async () => {
+  it("accepts no answer while disabled", async () => {
     const onAnswer = await renderConfirm({ disabled: true });
     await userEvent.click(screen.getByRole("button", { name: "Yes" }));
     await userEvent.keyboard("{Escape}");
@@ -202,12 +202,12 @@ describe("ConfirmDialog", () => {
   it.each([
     [true, "Cancel"],
     [false, "Yes"],
-  ])("begins, as an alert (%s), at the button %s", async (alert, name) => {
+  ])("focuses, with `alert` %s, the button %s", async (alert, name) => {
     await renderConfirm({ alert });
     expect(screen.getByRole("button", { name })).toHaveFocus();
   });
 
-  it("interrupts when it is an alert, without accessibility violations", async () => {
+  it("is an alertdialog with `alert`, without accessibility violations", async () => {
     await renderConfirm({ alert: true });
     expect(screen.getByRole("alertdialog", { name: "Sign out?" })).toBeVisible();
     await expectAccessible();
@@ -215,7 +215,7 @@ describe("ConfirmDialog", () => {
 });
 
 describe("Menu", () => {
-  it("chooses by keyboard alone", async () => {
+  it("selects an item by keyboard", async () => {
     const onRestore = jest.fn();
     await renderApp(
       <main>
@@ -248,33 +248,33 @@ describe("Tooltip", () => {
       </main>,
     );
 
-  it("shows on focus, and goes with Escape", async () => {
+  it("opens on focus, and closes on Escape", async () => {
     await renderTooltip();
     await userEvent.tab();
     expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
-    expect(screen.getByRole("button")).not.toHaveAccessibleDescription(); // it would repeat the name
+    expect(screen.getByRole("button")).not.toHaveAccessibleDescription(); // a description would repeat the name
     await expectAccessible();
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
     expect(screen.getByRole("button")).toHaveFocus();
   });
 
-  it("shows where a pointer rests, stays while it is on the tooltip, and goes when it goes", async () => {
+  it("opens on hover, stays while the pointer is on the tooltip, and closes when it leaves", async () => {
     await renderTooltip();
     const user = userEvent.setup();
     await user.hover(screen.getByRole("button"));
     const tooltip = await screen.findByRole("tooltip");
     await user.hover(tooltip);
     expect(tooltip).toBeVisible();
-    // Where it goes is looked at by coordinates, since it may cross a gap on its way to the
-    // tooltip; nothing is laid out here.
+    // jsdom has no layout. The pointer may cross a gap on its way to the tooltip, so the library
+    // compares coordinates.
     for (const x of [400, 500]) await user.pointer({ target: screen.getByRole("main"), coords: { x, y: 500 } });
     await waitFor(() => {
       expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();
     });
   });
 
-  it("goes when its element is pressed", async () => {
+  it("closes when its element is pressed", async () => {
     await renderTooltip();
     const user = userEvent.setup();
     await user.hover(screen.getByRole("button"));

@@ -3,7 +3,8 @@ import { useTranslation } from "react-i18next";
 import { toPortalError, type PortalError } from "../errors/index.ts";
 
 /**
- * Files that are known and not read, by `details.kind`: their names are the same in every language.
+ * Names of formats that are recognised but not supported, by `details.kind`. They need no
+ * translation.
  */
 const formatNames: Readonly<Record<string, string>> = {
   gif: "GIF",
@@ -28,14 +29,16 @@ const rareJpegs = {
 } as const;
 
 /**
- * The sentence of whatever was thrown, by its code; for a picture that is refused, by its reason,
- * with what to do.
+ * Returns a function that translates any thrown value by its code. For a refused picture it returns
+ * the reason, with advice.
  */
 export function useErrorMessage(): (error: unknown) => string {
-  const { t } = useTranslation("errors");
+  const { t, i18n } = useTranslation("errors");
   return (cause) => {
     const error = toPortalError(cause);
     if (error.code === "picture_too_large") return describeTooLarge(error);
+    if (error.code === "picture_too_plain") return describeTooPlain(error);
+    if (error.code === "clock_wrong") return describeClocks(error);
     if (error.code !== "picture_unreadable") return t(error.code);
     const { reason } = error.details;
     switch (reason) {
@@ -51,10 +54,23 @@ export function useErrorMessage(): (error: unknown) => string {
     }
   };
 
+  function describeClocks({ code, details: { device, service } }: PortalError): string {
+    const locale = i18n.resolvedLanguage === "es" ? "es" : "en-GB"; // the locale that shared/i18n uses
+    const clockFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+    const formatTime = (time: unknown) => (typeof time === "number" ? clockFormat.format(time) : "?");
+    return t(code, { device: formatTime(device), service: formatTime(service) });
+  }
+
   function describeTooLarge({ details: { width, height } }: PortalError): string {
     return typeof width === "number" && typeof height === "number"
       ? t("picture_reason.too_large", { width, height })
       : t("picture_too_large");
+  }
+
+  function describeTooPlain({ details: { reasons } }: PortalError): string {
+    return Array.isArray(reasons) && reasons.includes("transparent")
+      ? t("picture_reason.transparent")
+      : t("picture_too_plain");
   }
 
   function describeUnsupported({ details: { kind } }: PortalError): string {

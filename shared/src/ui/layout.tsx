@@ -1,8 +1,8 @@
 import { css, styled } from "styled-components";
 
-import { s, space } from "./tokens.ts";
+import { media, s, space } from "./tokens.ts";
 
-/** Children one below the other, `$gap` steps of the grid apart. */
+/** Vertical stack, with gaps of `$gap` grid steps. */
 export const Stack = styled.div<{ readonly $gap?: number }>`
   display: flex;
   flex-direction: column;
@@ -10,7 +10,7 @@ export const Stack = styled.div<{ readonly $gap?: number }>`
   min-width: 0;
 `;
 
-/** Children side by side, wrapping where there is no room. */
+/** Horizontal row that wraps. */
 export const SpacedRow = styled.div<{
   readonly $gap?: number;
   readonly $justify?: "start" | "end" | "between";
@@ -24,7 +24,6 @@ export const SpacedRow = styled.div<{
   min-width: 0;
 `;
 
-/** Secondary text. */
 export const Muted = styled.p`
   color: ${s("textMuted")};
   max-width: ${s("lineLength")};
@@ -36,7 +35,14 @@ export const SmallText = styled.p`
   max-width: ${s("lineLength")};
 `;
 
-/** Heading of a part of a page. Give it `as` for its level. */
+/** Hint about dragging or pasting. Touch screens, which have neither, do not show it. */
+export const PointerHint = styled(SmallText)`
+  ${media.touch} {
+    display: none;
+  }
+`;
+
+/** Heading of a page section. Set its level with `as`. */
 export const SectionTitle = styled.h2`
   font-size: ${s("textLarge")};
 `;
@@ -53,7 +59,7 @@ export const visuallyHidden = css`
   white-space: nowrap;
 `;
 
-/** Text for assistive technology alone. */
+/** Text only for assistive technology. */
 export const VisuallyHidden = styled.span`
   ${visuallyHidden}
 `;

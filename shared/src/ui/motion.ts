@@ -1,12 +1,12 @@
 import type { Transition, Variants } from "framer-motion";
 
 /**
- * The spring of modals (specification, section 9), of mass 1. It overshoots by a fifth of the
- * distance, so distances are short.
+ * Spring of modals (specification, section 9), with mass 1. It overshoots by a fifth of the
+ * distance, so the distances are short.
  */
 export const spring = { type: "spring", stiffness: 400, damping: 17 } as const satisfies Transition;
 
-/** Duration of exit animations in milliseconds; they do not overshoot. */
+/** Duration of exit animations, which do not overshoot. */
 export const exitMilliseconds = 140;
 const exitTransition = {
   type: "tween",
@@ -14,34 +14,27 @@ const exitTransition = {
   ease: "easeOut",
 } as const satisfies Transition;
 
-/** Duration of a change of layout, during which no other one begins, in milliseconds. */
+/** Duration of a layout change, in milliseconds. Further changes wait until it ends. */
 export const layoutBlockMilliseconds = 250;
 
-/**
- * For changes that move their surroundings: a spring without overshoot, as long as a change of
- * layout.
- */
+/** Spring without overshoot for layout changes. */
 export const layoutMotion = {
   type: "spring",
   visualDuration: layoutBlockMilliseconds / 1000,
   bounce: 0,
 } as const satisfies Transition;
 
-// Props of `m` elements, `<m.div {...dialogMotion}>`. Elements that people read or use enter by a
-// change of size or position
-// alone, so that they are visible from the first frame. Exit animations need `AnimatePresence`; use
-// them only for elements
-// that are not used any more.
+// Props of `m` elements, as in `<m.div {...dialogMotion}>`. Elements that people read or use are
+// visible from the first frame: they animate only size or position on entering. Exit animations
+// need `AnimatePresence`; only elements that are no longer in use have one.
 const enterProps = { initial: "hidden", animate: "visible" } as const;
 const enterExitProps = { ...enterProps, exit: "exit" } as const;
 
-/** A dialog or a menu grows a little when it opens. */
 export const dialogMotion = {
   ...enterProps,
   variants: { hidden: { scale: 0.94 }, visible: { scale: 1, transition: spring } } satisfies Variants,
 } as const;
 
-/** The overlay behind a dialog. */
 export const backdropMotion = {
   ...enterExitProps,
   variants: {
@@ -51,7 +44,7 @@ export const backdropMotion = {
   } satisfies Variants,
 } as const;
 
-/** A panel of the whole screen slides down from above, and up again. */
+/** A full-screen panel slides down from the top, and back up. */
 export const panelMotion = {
   ...enterExitProps,
   variants: {
@@ -61,7 +54,7 @@ export const panelMotion = {
   } satisfies Variants,
 } as const;
 
-/** A toast enters from the edge of the window; when it leaves, those below it move up. */
+/** A toast enters from the edge of the window. When it exits, the toasts below it move up. */
 export const toastMotion = {
   ...enterExitProps,
   variants: {
@@ -72,7 +65,7 @@ export const toastMotion = {
 } as const;
 
 /**
- * A slide enters from one side and leaves to the other: `custom` is 1 for forward and -1 for back.
+ * A slide enters from one side and exits to the other. `custom` is 1 for forward and -1 for back.
  */
 export const slideMotion = {
   ...enterExitProps,

@@ -6,7 +6,7 @@ import { expectAccessible, renderApp } from "../testing/index.ts";
 import { ErrorNotice, Notice } from "./notices.tsx";
 
 describe("ErrorNotice", () => {
-  it.each(["en", "es"] as const)("has a sentence for every code in %s", async (language) => {
+  it.each(["en", "es"] as const)("has a text for every code in %s", async (language) => {
     await renderApp(
       <main>
         {errorCodes.map((code) => (
@@ -57,13 +57,9 @@ describe("ErrorNotice", () => {
     [
       "en",
       { reason: "unsupported", kind: "animated_webp" },
-      "This is a moving picture (WebP), which cannot be used. Save one still picture as JPEG or PNG",
+      "This is an animated picture (WebP), which can't be used. Save one frame as JPEG or PNG",
     ],
-    [
-      "es",
-      { reason: "unsupported", kind: "animated_avif" },
-      "Esta es una imagen en movimiento (AVIF) y no se puede usar.",
-    ],
+    ["es", { reason: "unsupported", kind: "animated_avif" }, "Esta es una imagen animada (AVIF) y no se puede usar."],
     [
       "es",
       { reason: "unsupported", kind: "video" },
@@ -72,14 +68,14 @@ describe("ErrorNotice", () => {
     [
       "en",
       { reason: "unsupported", kind: "gif" },
-      "This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.",
+      "This GIF file can't be read here. Save the picture as JPEG or PNG, and choose that copy.",
     ],
     [
       "es",
       { reason: "unsupported", kind: "tiff" },
-      "Este tipo de archivo TIFF no se puede leer aquí. Guarda la imagen como JPEG o PNG y elige esa copia.",
+      "Este archivo TIFF no se puede leer aquí. Guarda la imagen como JPEG o PNG y elige esa copia.",
     ],
-    ["en", { reason: "unsupported", kind: "cr3" }, "This is a raw file of a camera (CR3). Save it as JPEG or PNG"],
+    ["en", { reason: "unsupported", kind: "cr3" }, "This is a raw file from a camera (CR3). Save it as JPEG or PNG"],
     [
       "es",
       { reason: "unsupported", kind: "nef" },
@@ -88,27 +84,24 @@ describe("ErrorNotice", () => {
     [
       "en",
       { reason: "unsupported", kind: "something new" },
-      "This file cannot be read as a picture. Choose a JPEG or PNG picture.",
+      "This file can't be read as a picture. Choose a JPEG or PNG picture.",
     ],
   ];
-  it.each(pictureErrors)(
-    "says in %s why a picture is refused and what to do: %j",
-    async (language, details, sentence) => {
-      await renderApp(<ErrorNotice error={new PortalError("picture_unreadable", { details })} />, { language });
-      expect(screen.getByRole("alert")).toHaveTextContent(sentence);
-    },
-  );
+  it.each(pictureErrors)("explains in %s why a picture is refused: %j", async (language, details, sentence) => {
+    await renderApp(<ErrorNotice error={new PortalError("picture_unreadable", { details })} />, { language });
+    expect(screen.getByRole("alert")).toHaveTextContent(sentence);
+  });
 
   it.each([
     [
       "en",
-      "This picture has 9000 × 8000 pixels, more than can be read here of this kind of file. Save a smaller copy as JPEG",
+      "This picture has 9000 × 8000 pixels, more than can be read here for this kind of file. Save a smaller copy as JPEG",
     ],
     [
       "es",
-      "Esta imagen tiene 9000 × 8000 píxeles, más de lo que se puede leer aquí de este tipo de archivo. Guarda una copia más pequeña como JPEG",
+      "Esta imagen tiene 9000 × 8000 píxeles, más de lo que se puede leer aquí con este tipo de archivo. Guarda una copia más pequeña como JPEG",
     ],
-  ] as const)("says in %s how large a picture is that is too large", async (language, sentence) => {
+  ] as const)("states in %s the size of a picture that is too large", async (language, sentence) => {
     await renderApp(
       <ErrorNotice error={new PortalError("picture_too_large", { details: { width: 9000, height: 8000 } })} />,
       { language },
@@ -121,7 +114,7 @@ describe("ErrorNotice", () => {
     expect(screen.getByRole("alert")).not.toHaveTextContent("ECONNREFUSED");
   });
 
-  it("shows nothing without an error, and for what the person cancelled", async () => {
+  it("shows nothing for null and for cancelled", async () => {
     await renderApp(
       <main>
         <ErrorNotice error={null} />
@@ -131,7 +124,7 @@ describe("ErrorNotice", () => {
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
-  it("names the request for support, and tries again", async () => {
+  it("shows the request id, and retries", async () => {
     const onRetry = jest.fn();
     const cause = new HttpError({
       status: 503,

@@ -7,6 +7,7 @@ import { HttpError, toPortalError } from "../errors/index.ts";
 import { Button } from "./Button.tsx";
 import { useErrorMessage } from "./error-message.ts";
 import { s, space } from "./tokens.ts";
+import { renderVerbatim } from "./Verbatim.tsx";
 
 export type NoticeTone = "info" | "success" | "warn" | "danger";
 
@@ -16,22 +17,22 @@ export interface NoticeProps {
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
   /**
-   * `status` is read out politely when it appears, `alert` at once. None for a notice that is there
-   * from the start.
+   * Role for screen readers, which read `status` when they are idle and `alert` at once. Omit it
+   * for a notice that is present from the start.
    */
   readonly role?: "status" | "alert";
 }
 
 const icons = { info: Info, success: CircleCheck, warn: TriangleAlert, danger: CircleAlert } as const;
 
-/** A message. Icon and colour only repeat what the text says. */
+/** Message to the person. Its icon and colour only repeat what the text says. */
 export function Notice({ tone = "info", title, children, actions, role }: NoticeProps) {
   const Icon = icons[tone];
   return (
     <NoticeBox role={role} data-tone={tone}>
       <Icon aria-hidden size={20} />
       <Body>
-        {title !== undefined && <strong>{title}</strong>}
+        {title !== undefined && <strong>{renderVerbatim(title)}</strong>}
         {children !== undefined && <div>{children}</div>}
         {actions !== undefined && <Actions>{actions}</Actions>}
       </Body>
@@ -40,7 +41,7 @@ export function Notice({ tone = "info", title, children, actions, role }: Notice
 }
 
 export interface ErrorNoticeProps {
-  /** Anything that was thrown. Nothing is shown for null and for `cancelled`. */
+  /** Any thrown value. Null and `cancelled` show nothing. */
   readonly error: unknown;
   readonly onRetry?: (() => void) | undefined;
   /** Further actions. */
@@ -48,8 +49,8 @@ export interface ErrorNoticeProps {
 }
 
 /**
- * An error as a sentence, by its code and, for pictures, its reason. Messages of errors are never
- * shown.
+ * Shows the translation of an error by its code, and for a refused picture by its reason. Never
+ * shows the error's message.
  */
 export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
   const { t } = useTranslation("common");

@@ -10,7 +10,6 @@ import { Menu } from "./Menu.tsx";
 type Framer = typeof import("framer-motion");
 type DivProps = ComponentProps<Framer["m"]["div"]>;
 
-/** What framer-motion is told of each element that moves. */
 const mockDivProps: DivProps[] = [];
 
 jest.mock("framer-motion", () => {
@@ -36,10 +35,10 @@ it.each<[string, ReactElement]>([
   ["alertdialog", <Dialog key="" open onClose={noop} title="Save" role="alertdialog" />],
   ["dialog", <ConfirmDialog key="" open title="Sure?" description="Once" onAnswer={noop} />],
   ["menu", <Menu key="" label="More" items={[{ key: "a", label: "A", onSelect: noop }]} />],
-])("a %s comes by a spring of stiffness 400 and damping 17", async (role, ui) => {
+])("an element with the role %s enters with a spring of stiffness 400 and damping 17", async (role, ui) => {
   await renderApp(ui);
-  const opener = screen.queryByRole("button", { name: "More" });
-  if (opener !== null) await userEvent.click(opener);
+  const menuButton = screen.queryByRole("button", { name: "More" });
+  if (menuButton !== null) await userEvent.click(menuButton);
   await screen.findByRole(role);
   const { variants, animate } = mockDivProps.findLast((props) => props.role === role) ?? {};
   expect(animate).toBe("visible");

@@ -2,8 +2,8 @@ import "styled-components";
 
 declare module "styled-components" {
   /**
-   * There is no theme object: colours and lengths are custom properties, read with `s("token")` of
-   * tokens.ts.
+   * Empty, because there is no theme object. Colours and lengths are custom properties, read with
+   * `s("token")` from tokens.ts.
    */
   export interface DefaultTheme {
     readonly useTokensInstead?: never;

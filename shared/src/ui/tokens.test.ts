@@ -30,7 +30,7 @@ const textPairs: readonly (readonly [ColorToken, ColorToken])[] = [
   ["onVendor", "vendorBackground"],
 ];
 
-/** What is seen without being read: borders of controls, focus. */
+/** Shapes without text: borders of controls, focus. */
 const shapePairs: readonly (readonly [ColorToken, ColorToken])[] = [
   ["borderStrong", "surface"],
   ["borderStrong", "background"],
@@ -42,30 +42,30 @@ const shapePairs: readonly (readonly [ColorToken, ColorToken])[] = [
 ];
 
 describe.each(["light", "dark"] as const)("colours in %s", (theme) => {
-  it.each(textPairs)("%s can be read on %s (WCAG 1.4.3, 4.5 to 1)", (front, back) => {
+  it.each(textPairs)("text %s has enough contrast on %s (WCAG 1.4.3, 4.5 to 1)", (front, back) => {
     expect(computeContrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(shapePairs)("%s can be made out on %s (WCAG 1.4.11, 3 to 1)", (front, back) => {
+  it.each(shapePairs)("shape %s has enough contrast on %s (WCAG 1.4.11, 3 to 1)", (front, back) => {
     expect(computeContrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(3);
   });
 });
 
-describe("declarations", () => {
-  it("takes the vendor's colours", () => {
+describe("declareTokens", () => {
+  it("applies the vendor's colours", () => {
     expect(declareTokens("dark", { dark: { accent: "#abcdef" } })).toContain("--accent: #abcdef;");
   });
 
   it.each([
     ["an unknown name", { acent: "#abcdef" }],
     ["a value that ends the declaration", { accent: "#fff; background: url(https://elsewhere.example)" }],
-    ["an address", { accent: "url(https://elsewhere.example)" }],
-  ])("leaves out %s", (_case, light) => {
+    ["a URL", { accent: "url(https://elsewhere.example)" }],
+  ])("ignores %s", (_case, light) => {
     expect(declareTokens("light", { light })).toBe(declareTokens("light"));
   });
 });
 
-it("writes tokens and steps of the grid as CSS", () => {
+it("s and space return CSS values", () => {
   expect(s("textMuted")).toBe("var(--text-muted)");
   expect(space(4)).toBe("16px");
 });

@@ -1,8 +1,8 @@
 import type {} from "./styled.d.ts";
 
 /**
- * Colours by theme, as custom properties: switching the theme repaints nothing in React. Each pair
- * that carries text is tested for WCAG AA.
+ * Colours by theme, as custom properties, so that a change of theme re-renders nothing in React.
+ * Tests check the pairs of text and background for WCAG AA.
  */
 const light = {
   background: "#f8f6f2",
@@ -69,7 +69,7 @@ const dark: Colors = {
 
 export const colors = { light, dark } as const;
 
-/** Lengths, type and shadows. Type grows by 1.2 from 16 px. */
+/** Lengths and type. Type sizes grow by a factor of 1.2 from 16 px. */
 const measures = {
   radius: "12px",
   radiusSmall: "8px",
@@ -87,7 +87,7 @@ const measures = {
   target: "44px",
 } as const;
 
-/** A soft shadow in light; a hairline border in dark. */
+/** Soft shadows in the light theme; hairline borders in the dark one. */
 const shadows = {
   light: {
     shadow: "0 1px 2px rgb(60 50 35 / 0.06), 0 6px 20px rgb(60 50 35 / 0.06)",
@@ -98,26 +98,25 @@ const shadows = {
 
 export type Token = ColorToken | keyof typeof measures | keyof typeof shadows.light;
 
-/** The value of a token, as CSS: `color: ${s("textMuted")}`. */
+/** CSS value of a token: `color: ${s("textMuted")}`. */
 export function s(token: Token): string {
   return `var(--${toKebabCase(token)})`;
 }
 
-/** `steps` steps of the 4 px grid: `padding: ${space(4)}` is 16 px. */
+/** CSS length on the 4 px grid: `padding: ${space(4)}` is 16 px. */
 export function space(steps: number): string {
   return `${String(steps * 4)}px`;
 }
 
 /**
- * z-index values. The loading overlay is below modals (specification, section 9), and so are guided
+ * z-index values. Modals are above the loading overlay (specification, section 9) and above guided
  * tours.
  */
 export const depths = { raised: 1, frame: 50, overlay: 99, tour: 500, dialog: 1000, menu: 1100, toast: 1200 } as const;
 
-/** Widths in pixels. Below `mobile` the portal has its bottom bar. */
+/** Widths in pixels. The portal shows its bottom bar on windows narrower than `mobile`. */
 export const breakpoints = { mobile: 640, wide: 1024 } as const;
 
-/** Media queries for styled parts. */
 export const media = {
   mobile: `@media (max-width: ${String(breakpoints.mobile - 0.02)}px)`,
   desktop: `@media (min-width: ${String(breakpoints.mobile)}px)`,
@@ -127,8 +126,8 @@ export const media = {
 } as const;
 
 /**
- * Colours that a vendor replaces, by token name. Unknown names and values that are not plain
- * colours are left out.
+ * A vendor's colours, by token name. Unknown names are ignored, as are values that are not plain
+ * colours.
  */
 export interface ColorOverrides {
   readonly light?: Readonly<Record<string, string>>;
@@ -137,7 +136,6 @@ export interface ColorOverrides {
 
 const plainColor = /^(#[0-9a-f]{3,8}|(rgb|hsl|oklch)\([0-9a-z.,%/ ]+\))$/i;
 
-/** Declarations of all tokens of a theme. */
 export function declareTokens(theme: "light" | "dark", overrides: ColorOverrides = {}): string {
   const validOverrides = Object.entries(overrides[theme] ?? {}).filter(
     ([name, value]) => name in light && plainColor.test(value),

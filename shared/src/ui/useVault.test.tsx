@@ -28,25 +28,25 @@ function VaultStatus() {
 }
 
 describe("useVault", () => {
-  it("follows the state of the vault and cleans up after itself", async () => {
+  it("follows the vault's state, and unsubscribes on unmount", async () => {
     const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }], unlocked: false });
     const { unmount } = await renderApp(<VaultStatus />, { vault });
     expect(await screen.findByText("ready locked")).toBeVisible();
     await act(() => vault.unlock(createOpenerHandle(createPictureFile("garden"))));
     expect(screen.getByText("ready unlocked")).toBeVisible();
     unmount();
-    expect(vault.listeners()).toBe(0);
+    expect(vault.countListeners()).toBe(0);
   });
 
-  it("says that there is no vault when its remote does not load", async () => {
+  it("returns the failure vault_unavailable when the vault's remote does not load", async () => {
     await renderApp(<VaultStatus />, { vault: Promise.reject(new PortalError("vault_unavailable")) });
     expect(await screen.findByText("failed unknown vault_unavailable")).toBeVisible();
   });
 
-  it("asks once, and anew only when it is told to try again", async () => {
+  it("reads the vault once, and again only on retry", async () => {
     let reads = 0;
     const { portal } = createFakePortal();
-    // As the host's: after a failure each asking is a new attempt.
+    // As in the host, each read after a failure is a new attempt.
     const failingPortal: Portal = {
       ...portal,
       get vault() {

@@ -5,9 +5,9 @@ import type { Visitor } from "../contract/sharing.ts";
 import type { Vault, VaultState } from "../contract/vault.ts";
 import { toPortalError, type PortalError } from "../errors/index.ts";
 
-/** The vault as a screen sees it: loading, ready, or failed. */
+/** The vault for a screen: loading, ready, or failed. */
 export type VaultAccess = LoadingAccess | FailedAccess | { readonly status: "ready"; readonly vault: Vault };
-/** The same for the visitor of a page opened by a link. */
+/** The visitor for a page opened by a link: loading, ready, or failed. */
 export type VisitorAccess = LoadingAccess | FailedAccess | { readonly status: "ready"; readonly visitor: Visitor };
 
 interface LoadingAccess {
@@ -21,15 +21,15 @@ interface FailedAccess {
 }
 
 /**
- * The portal's vault. A screen that needs it shows a failure in its own area; the rest of the page
- * keeps working.
+ * Returns the portal's vault. If it fails, a screen shows the failure in its own area, and the rest
+ * of the page keeps working.
  */
 export function useVault(): VaultAccess {
   const access = useService(getVault);
   return useMemo(() => (access.status === "ready" ? { status: "ready", vault: access.service } : access), [access]);
 }
 
-/** The portal's visitor, for pages opened by a link. */
+/** Returns the portal's visitor, for pages opened by a link. */
 export function useVisitor(): VisitorAccess {
   const access = useService(getVisitor);
   return useMemo(() => (access.status === "ready" ? { status: "ready", visitor: access.service } : access), [access]);
@@ -48,13 +48,12 @@ function useService<Service>(getService: (portal: Portal) => Promise<Service>): 
     readonly promise: Promise<Service>;
     readonly access: ServiceAccess<Service>;
   } | null>(null);
-  // Read once per attempt: after a failure each read of the portal's member would give another
-  // promise.
+  // Read once per attempt, because after a failure each read of the member starts another attempt.
   const { promise } = useMemo(() => ({ attempt, promise: getService(portal) }), [portal, getService, attempt]);
   useEffect(() => {
-    let current = true;
+    let isCurrent = true;
     const finish = (access: ServiceAccess<Service>) => {
-      if (current) setOutcome({ promise, access });
+      if (isCurrent) setOutcome({ promise, access });
     };
     const retry = () => {
       setAttempt((previous) => previous + 1);
@@ -68,7 +67,7 @@ function useService<Service>(getService: (portal: Portal) => Promise<Service>): 
       },
     );
     return () => {
-      current = false;
+      isCurrent = false;
     };
   }, [promise]);
   return outcome?.promise === promise ? outcome.access : loading;
@@ -76,7 +75,7 @@ function useService<Service>(getService: (portal: Portal) => Promise<Service>): 
 
 const unknownState: VaultState = { status: "unknown" };
 
-/** The state of the vault, kept up to date. `unknownState` while there is no vault. */
+/** Returns the vault's current state; `unknown` while there is no vault. */
 export function useVaultState(access: VaultAccess): VaultState {
   const vault = access.status === "ready" ? access.vault : null;
   const subscribe = useCallback((listener: () => void) => vault?.subscribe(listener) ?? (() => undefined), [vault]);

@@ -6,17 +6,17 @@ import { VisuallyHidden } from "./layout.tsx";
 import { s, space } from "./tokens.ts";
 
 export interface SkeletonProps {
-  /** CSS lengths of the content that it replaces. */
+  /** CSS lengths of the content that the bar replaces. */
   readonly width?: string;
   readonly height: string;
 }
 
-/** A grey bar in place of content that is being loaded. */
+/** Grey bar in place of loading content. */
 export function Skeleton({ width = "100%", height }: SkeletonProps) {
   return <Bar aria-hidden $width={width} $height={height} />;
 }
 
-/** Wraps skeletons and says in words that something is being loaded. */
+/** Wraps skeletons and announces that something is loading. */
 export function Loading({ label, children }: { readonly label: string; readonly children?: ReactNode }) {
   return (
     <div role="status" aria-busy>
@@ -27,17 +27,16 @@ export function Loading({ label, children }: { readonly label: string; readonly 
 }
 
 export interface ProgressProps {
-  /** What is going on, in words. */
+  /** Translated name of the operation. */
   readonly label: string;
   readonly done: number;
-  /** 0 when the progress is unknown. */
+  /** 0 while the total is unknown. */
   readonly total: number;
 }
 
-/** Only steps of ten percent are announced. */
+/** Percent between announcements to screen readers. */
 const announcedStepPercent = 10;
 
-/** A bar, and the same in words for assistive technology. */
 export function Progress({ label, done, total }: ProgressProps) {
   const { t } = useTranslation("common");
   const id = useId();
@@ -75,7 +74,7 @@ export interface EmptyStateProps {
   readonly actions?: ReactNode;
 }
 
-/** An empty list: says what it is for, and offers the first step. */
+/** Replaces an empty list. Says what the list is for, and offers the first step. */
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
     <EmptyBox>

@@ -1,15 +1,12 @@
 import webpack, { type Compiler } from "webpack";
 
 /**
- * Global function of the host's page that gives the hash of a script or stylesheet by its address;
- * one that nobody signed gets a hash that no file has.
+ * Name of the global function of the host's page that returns the signed hash of a script or
+ * stylesheet by its URL. For a URL without a signature it returns a hash that no file has.
  */
 export const integrityFunctionName = "portalIntegrityOf";
 
-/**
- * Has the page give every script and stylesheet that webpack's runtime loads, each lazy chunk, the
- * hash that was signed for it.
- */
+/** Sets the signed hash on every script and stylesheet that webpack's runtime loads. */
 export class IntegrityPlugin {
   apply(compiler: Compiler): void {
     compiler.hooks.compilation.tap(IntegrityPlugin.name, (compilation) => {
@@ -19,18 +16,13 @@ export class IntegrityPlugin {
       );
       webpack.web.CssLoadingRuntimeModule.getCompilationHooks(compilation).createStylesheet.tap(
         IntegrityPlugin.name,
-        (source) =>
-          // And with the nonce of the page, which takes a stylesheet of a remote with it alone.
-          webpack.Template.asString([
-            withIntegrity(source, "link", "href"),
-            `link.nonce = document.querySelector("meta[property=csp-nonce]")?.nonce;`,
-          ]),
+        (source) => withIntegrity(source, "link", "href"),
       );
     });
   }
 }
 
-/** With a cross-origin mode, which browsers ask for where a page demands integrity. */
+/** Integrity requires a cross-origin mode. */
 function withIntegrity(source: string, element: string, urlAttribute: string): string {
   return webpack.Template.asString([
     source,

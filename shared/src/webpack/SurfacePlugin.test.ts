@@ -1,3 +1,5 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import webpack from "webpack";
@@ -5,13 +7,13 @@ import webpack from "webpack";
 import { sharedModules } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
-/** What a build of this source says; what is shared comes from outside, as in a remote. */
-async function findViolations(source: string): Promise<string[]> {
+/** Returns the errors of building `source`; shared modules are external, as in a remote. */
+async function findViolations(source: string, context = join(import.meta.dirname, "../..")): Promise<string[]> {
   const compiler = webpack({
     mode: "production",
     cache: false,
     optimization: { minimize: false },
-    context: join(import.meta.dirname, "../.."),
+    context,
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
     output: { path: join(import.meta.dirname, "../../dist/never") },
     externals: Object.fromEntries(
@@ -29,8 +31,8 @@ async function findViolations(source: string): Promise<string[]> {
   });
 }
 
-describe("a remote's build", () => {
-  it("takes every listed name, also the unusual ones", async () => {
+describe("SurfacePlugin", () => {
+  it("accepts every listed name", async () => {
     await expect(
       findViolations(`
         import { z, toJSONSchema } from "zod"; import { useInfiniteQuery } from "@tanstack/react-query"; import { Trans } from "react-i18next";
@@ -61,6 +63,22 @@ describe("a remote's build", () => {
       "core.locales of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along.",
     ],
     [
+      `import { UNSAFE_NavigationContext } from "react-router"; console.log(UNSAFE_NavigationContext);`,
+      "UNSAFE_NavigationContext of react-router is not given by the host: it is internal or experimental, as its name says.",
+    ],
+    [
+      `import * as dom from "react-dom"; console.log(dom.unstable_batchedUpdates);`,
+      "unstable_batchedUpdates of react-dom is not given by the host: it is internal or experimental, as its name says.",
+    ],
+    [
+      `import React from "react"; console.log(React.__COMPILER_RUNTIME);`,
+      "__COMPILER_RUNTIME of react is not given by the host: it is internal or experimental, as its name says.",
+    ],
+    [
+      `import { z } from "zod"; console.log(z._ZodString);`,
+      "z._ZodString of zod is not given by the host: it is internal or experimental, as its name says.",
+    ],
+    [
       `import { renderToString } from "react-dom/server"; console.log(renderToString);`,
       "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
     ],
@@ -80,7 +98,20 @@ describe("a remote's build", () => {
     await expect(findViolations(source)).resolves.toEqual([violation]);
   });
 
-  it("lets a remote bring zod's languages", async () => {
+  it("refuses to build against another version than the host's", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "surface-"));
+    try {
+      mkdirSync(join(folder, "node_modules/react"), { recursive: true });
+      writeFileSync(join(folder, "node_modules/react/package.json"), JSON.stringify({ version: "18.3.1" }));
+      await expect(findViolations("console.log(1);", folder)).resolves.toEqual([
+        expect.stringContaining("react 18.3.1 is installed, and the host provides 19"),
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("lets a remote bundle zod's languages", async () => {
     await expect(findViolations(`import { es } from "zod/locales"; console.log(es);`)).resolves.toEqual([]);
   });
 });

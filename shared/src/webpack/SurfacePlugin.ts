@@ -1,25 +1,33 @@
 import webpack, { type Compiler, type Dependency } from "webpack";
 
-import { sharedModules, type SharedModule } from "./shared-packages.ts";
+import { findVersionProblems, readResolvedVersions, resolvedVersionsFile } from "./resolved-versions.ts";
+import { sharedModules, unstableNames, type SharedModule } from "./shared-packages.ts";
 
-/** Modules of shared packages that a remote may bring by itself, with the reason. */
+/** Modules of shared packages that a remote may bundle, each with the reason. */
 const bundledModules: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   {
     pattern: /^zod\/(v4\/)?locales(\/|$)/,
-    reason: "zod's languages are words without a state, 40 kB that hardly anybody needs",
+    reason: "zod's languages are stateless texts, 40 kB that few remotes need",
   },
 ];
 
 /**
- * Refuses, while a remote is built, what the host will not give: a module of a shared package, or a
- * name, that the surface lacks.
+ * Fails a remote's build if it uses modules or names of shared packages that the host does not
+ * provide, or is compiled against other versions. Adds {@link resolvedVersionsFile} to the build.
  */
 export class SurfacePlugin {
   apply(compiler: Compiler): void {
+    compiler.hooks.thisCompilation.tap(SurfacePlugin.name, (compilation) => {
+      const resolvedVersions = readResolvedVersions(compiler.context);
+      compilation.errors.push(
+        ...findVersionProblems(resolvedVersions).map((problem) => new webpack.WebpackError(problem)),
+      );
+      compilation.emitAsset(resolvedVersionsFile, new webpack.sources.RawSource(JSON.stringify(resolvedVersions)));
+    });
     compiler.hooks.compilation.tap(SurfacePlugin.name, (compilation) => {
       compilation.hooks.finishModules.tap(SurfacePlugin.name, (modules) => {
         for (const module of modules) {
-          // What is imported once and used often is said once.
+          // Reports each violation of a module once.
           const violations = new Map(
             collectDependencies(module).flatMap((dependency) =>
               findViolations(dependency, compilation).map((violation) => [violation, dependency] as const),
@@ -37,7 +45,7 @@ export class SurfacePlugin {
   }
 }
 
-/** Also what is imported by `import()`, which stands in blocks. */
+/** Collects dependencies, including dynamic imports, which webpack keeps in blocks. */
 function collectDependencies({ dependencies, blocks }: Pick<webpack.Module, "blocks" | "dependencies">): Dependency[] {
   return [...dependencies, ...blocks.flatMap(collectDependencies)];
 }
@@ -45,34 +53,32 @@ function collectDependencies({ dependencies, blocks }: Pick<webpack.Module, "blo
 function findViolations(dependency: Dependency, { moduleGraph }: webpack.Compilation): string[] {
   if (!(dependency instanceof webpack.dependencies.ModuleDependency)) return [];
   const { request } = dependency;
-  const shared = sharedModules[request];
-  if (shared === undefined) return checkModule(request);
+  const sharedModule = sharedModules[request];
+  if (sharedModule === undefined) return checkModule(request);
   return dependency
     .getReferencedExports(moduleGraph, undefined)
-    .flatMap((reference) => checkExport(request, shared, Array.isArray(reference) ? reference : reference.name));
+    .flatMap((reference) => checkExport(request, sharedModule, Array.isArray(reference) ? reference : reference.name));
 }
 
 /**
- * @param path of the name, longer than one where the name is a namespace: `["z", "locales"]`; empty
- *   for the whole module
+ * Checks that the host provides an imported name.
+ *
+ * @param path Path of the name: `["z", "locales"]` for a member of a namespace, empty for the whole
+ *   module
  */
 function checkExport(request: string, { exports, withheld = {} }: SharedModule, path: readonly string[]): string[] {
   const [name] = path;
   if (name === undefined) return [];
-  const withheldEntry = Object.entries(withheld).find(([prefix]) =>
-    `${path.join(".")}.`.replace(/^(z|default)\./, "").startsWith(`${prefix}.`),
-  );
-  if (withheldEntry !== undefined)
-    return [`${path.join(".")} of ${request} is not given by the host: it ${withheldEntry[1]}.`];
+  const fullName = `${path.join(".")}.`.replace(/^(z|default)\./, "");
+  const withheldEntry = Object.entries(withheld).find(([prefix]) => fullName.startsWith(`${prefix}.`));
+  const reason = unstableNames.test(fullName) ? "is internal or experimental, as its name says" : withheldEntry?.[1];
+  if (reason !== undefined) return [`${path.join(".")} of ${request} is not given by the host: it ${reason}.`];
   return exports.includes(name)
     ? []
     : [`${name} of ${request} is not given by the host: the surface of the contract does not list it.`];
 }
 
-/**
- * About a module beside the listed ones of a package that is shared: a second copy of it would not
- * be the host's.
- */
+/** Refuses an unlisted module of a shared package, because it would be a second copy. */
 function checkModule(request: string): string[] {
   const packageName = [...Object.keys(sharedModules), "@relicario/shared"].find((name) =>
     request.startsWith(`${name}/`),

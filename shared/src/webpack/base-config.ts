@@ -1,6 +1,6 @@
 /**
- * What all builds have in common. The settings of Module Federation and why they are so:
- * docs/decisions/0050.
+ * Settings that all builds share. For Module Federation see
+ * docs/decisions/0003-shared-packages-are-whole.md.
  */
 import { createRequire } from "node:module";
 
@@ -11,24 +11,23 @@ const require = createRequire(import.meta.url);
 
 export type BuildMode = "production" | "development";
 
-/** What webpack gives to a configuration that is a function: `webpack --mode development`. */
+/** Arguments that webpack passes to a configuration function: `webpack --mode development`. */
 export interface BuildArguments {
   readonly mode?: BuildMode | undefined;
   readonly refresh?: RefreshTransformer | undefined;
 }
 
 /**
- * Makes components replaceable while the page runs (React's refresh), for a host in development
- * mode alone: what replaces them has no signed hash, so a remote that is built with this asks for
- * none.
+ * TypeScript transformer of React's fast refresh, only for a host in development mode. Replaced
+ * code has no signed hash, so a remote that was built with it checks no hashes.
  */
 export type RefreshTransformer = TransformerFactory<SourceFile>;
 
-/** An import of something that is not exported ends the build. */
+/** Fails the build on an import of a name that the module does not export. */
 export const strictExports = { javascript: { exportsPresence: "error" } } as const;
 
 export interface BaseSettings {
-  /** Of this configuration among those of its package. */
+  /** Name of this configuration within its package. */
   readonly name: string;
   /** The package's folder. */
   readonly context: string;
@@ -36,30 +35,30 @@ export interface BaseSettings {
   readonly refresh?: RefreshTransformer | undefined;
 }
 
-/** Target, TypeScript, cache and minimising, the same for every build. */
+/** Settings of target, TypeScript, cache and minimising for every build. */
 export function baseConfig({ name, context, mode, refresh }: BaseSettings): Configuration {
   return {
     name,
     mode,
     context,
     target: ["web", "es2022"],
-    // Kept apart from what is released.
+    // Source maps are not published with releases.
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
     module: { parser: strictExports, rules: [typescriptRule(refresh)] },
-    // What is released is built from nothing: with webpack's cache on disk a second build left out
-    // what a module gives on by `export * from` a shared package.
+    // Production builds use no cache: with webpack's disk cache, a second build omits names that
+    // are re-exported by `export * from` a shared package.
     cache: mode === "production" ? false : { type: "memory" },
-    // "deterministic" numbers modules by hashes of their names, and federation's have the folder's
-    // path in them.
+    // "deterministic" module ids are hashes of module names. Federation's module names contain the
+    // folder's path, so those ids would depend on the folder.
     optimization: { runtimeChunk: false, moduleIds: "natural", chunkIds: "deterministic" },
-    performance: false, // budgets are kept by size-limit, on compressed sizes
+    performance: false, // size-limit checks budgets, on compressed sizes
     infrastructureLogging: { level: "error" },
     stats: "errors-warnings",
   };
 }
 
-/** Types are checked apart (`tsc`), so a build only strips them. */
+/** Rule that only strips types; `tsc` checks them. */
 export function typescriptRule(refresh?: RefreshTransformer): RuleSetRule {
   return {
     test: /\.tsx?$/,

@@ -9,4 +9,11 @@ export {
 } from "./base-config.ts";
 export { integrityFunctionName, IntegrityPlugin } from "./IntegrityPlugin.ts";
 export { remoteConfig } from "./remote-config.ts";
-export { sharedConfigForHost, sharedModules, sharedConfigForRemote, type SharedModule } from "./shared-packages.ts";
+export { findVersionProblems, ResolvedVersions, resolvedVersionsFile } from "./resolved-versions.ts";
+export {
+  sharedConfigForHost,
+  sharedConfigForRemote,
+  sharedModules,
+  unstableNames,
+  type SharedModule,
+} from "./shared-packages.ts";

@@ -1,19 +1,23 @@
+import { isInCaretRange } from "../contract/compatibility.ts";
 import { sharedConfigForHost, sharedModules, sharedConfigForRemote } from "./shared-packages.ts";
 
-describe("the table of shared packages", () => {
-  it("has the same names and ranges in the host and in the remotes", () => {
+describe("shared packages", () => {
+  it("have the same names and ranges in host and remotes", () => {
     const [provided, consumed] = [sharedConfigForHost(), sharedConfigForRemote()];
     expect(Object.keys(provided)).toEqual(Object.keys(consumed));
     for (const [name, { requiredVersion }] of Object.entries(consumed))
       expect(provided[name]).toMatchObject({ singleton: true, requiredVersion });
   });
 
-  it("leaves a remote nothing of its own to fall back to", () => {
+  it("have no fallback in a remote", () => {
     for (const shared of Object.values(sharedConfigForRemote()))
       expect(shared).toMatchObject({ import: false, strictVersion: true, singleton: true });
   });
 
-  it("takes a version from the list, as a range", () => {
-    expect(sharedConfigForRemote()["react"]?.requiredVersion).toBe(`^${sharedModules["react"]?.version ?? ""}`);
+  it("are required by remotes in the lowest tested version", () => {
+    for (const [name, { requiredVersion }] of Object.entries(sharedConfigForRemote())) {
+      expect(requiredVersion).toBe(`^${sharedModules[name]?.floor ?? ""}`);
+      expect(isInCaretRange(sharedModules[name]?.version ?? "", requiredVersion)).toBe(true);
+    }
   });
 });

@@ -1,26 +1,33 @@
 /**
- * The one table of packages that host and remotes share at run time. The host brings each of them,
- * once and whole; a remote brings none, and refuses to start with a version that does not fit.
+ * Packages that host and remotes share at run time. The host provides each package once and whole.
+ * A remote bundles none of them, and refuses to start with a version that does not match.
  */
 import surface from "./surface.json" with { type: "json" };
 
-/** What the host gives of one module: its version, and the names that it exports. */
+/** What the host provides of one module: its version and its exports. */
 export interface SharedModule {
   readonly version: string;
+  /** Lowest tested version with these exports. Remotes require it. */
+  readonly floor: string;
   readonly exports: readonly string[];
-  /** Names that the package has and the host does not give, each with its reason. */
+  /** Names that the package exports but the host does not provide, each with the reason. */
   readonly withheld?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The surface by the name that is imported, such as `react-dom/client`. Made by `pnpm surface`,
- * checked by `pnpm check:surface`.
+ * Shared modules by import specifier, such as `react-dom/client`. `pnpm surface` writes this list;
+ * `pnpm check:surface` checks it.
  */
 export const sharedModules: Readonly<Record<string, SharedModule>> = surface;
 
 /**
- * What the host gives in scripts of their own, beside the first one; what imports one of them
- * cannot be eager either.
+ * Names of internal and experimental exports, which may change in any release. The list contains
+ * none of them.
+ */
+export const unstableNames = /^(UNSAFE_|unstable_|experimental_|_[_A-Z])/;
+
+/**
+ * Modules that the host loads in separate scripts. Modules that import them cannot be eager either.
  */
 const asyncPackages: readonly string[] = ["framer-motion", "@relicario/shared/ui", "@relicario/shared/forms"];
 
@@ -34,8 +41,8 @@ interface SharedPackage {
 }
 
 /**
- * What the host shares. `reExports`: a module that stands for a package in the build, by the
- * package's name.
+ * Configuration of the modules that the host shares. `reExports`: module to use in place of a
+ * package, by package name.
  */
 export function sharedConfigForHost(reExports: Readonly<Record<string, string>> = {}): Record<string, SharedPackage> {
   return buildSharedConfig((name, version) => {
@@ -45,8 +52,8 @@ export function sharedConfigForHost(reExports: Readonly<Record<string, string>> 
 }
 
 /**
- * What a remote takes from the host. Without a fallback of its own, so that a second React can
- * never appear.
+ * Configuration of the modules that a remote takes from the host. There is no fallback, so that
+ * there is never a second React.
  */
 export function sharedConfigForRemote(): Record<string, SharedPackage> {
   return buildSharedConfig(() => ({ import: false, strictVersion: true }));
@@ -56,9 +63,9 @@ function buildSharedConfig(
   getOptions: (name: string, version: string) => Partial<SharedPackage>,
 ): Record<string, SharedPackage> {
   return Object.fromEntries(
-    Object.entries(sharedModules).map(([name, { version }]) => [
+    Object.entries(sharedModules).map(([name, { version, floor }]) => [
       name,
-      { singleton: true, requiredVersion: `^${version}`, ...getOptions(name, version) },
+      { singleton: true, requiredVersion: `^${floor}`, ...getOptions(name, version) },
     ]),
   );
 }

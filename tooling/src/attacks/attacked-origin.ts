@@ -1,7 +1,6 @@
 /**
- * The real gateway in front of a service and a static server that want the portal's origin for
- * themselves; beside it a gateway that passes everything on, where their attacks succeed: without
- * it nobody would know that they are attacks.
+ * Starts the real gateway in front of a hostile service and static server, and next to it an
+ * unfiltered gateway, where the same attacks must succeed.
  */
 import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,31 +13,24 @@ import fastify, { type FastifyInstance } from "fastify";
 import { buildGateway } from "../serve/gateway.ts";
 import { choosePorts } from "../start/ports.ts";
 
-/** What script leaves where it ran in a page of the portal's origin. */
+/** Name of the storage entry or cookie that a successful attack leaves in the portal's origin. */
 export const attackMarker = "attacked";
 
 /**
- * Each `http://localhost:<port>`. `silent-renew.html` is the page with the widest policy: scripts
- * and workers of the whole origin.
+ * Origins, each `http://localhost:<port>`. `silent-renew.html` is the page with the widest policy:
+ * scripts and workers of the whole origin.
  */
 export interface AttackedOrigins {
-  /** Behind the real gateway. */
-  readonly guarded: string;
-  /**
-   * Behind the real gateway, seen by a browser that does not say what it will use an answer for (no
-   * Fetch Metadata).
-   */
+  readonly guardedOrigin: string;
+  /** The real gateway, for requests without Fetch Metadata, as an older browser sends. */
   readonly guardedWithoutFetchMetadata: string;
-  /** Behind one that passes everything on, with pages without a policy. */
-  readonly unguarded: string;
-  /** Another origin of the same site, with the attacker's own pages: `/page?html=…`. */
+  /** A gateway without filters, whose pages have no policy. */
+  readonly unguardedOrigin: string;
+  /** Serves the attacker's pages, on another origin of the same site: `/page?html=…`. */
   readonly foreignOrigin: string;
-  /** Paths that browsers asked of {@link foreignOrigin}, since the last call. */
+  /** Paths requested from {@link foreignOrigin} since the last call. */
   readonly takeForeignRequests: () => readonly string[];
-  /**
-   * Resolves once a gateway has refused the next request for this address: browsers do not tell a
-   * page of every refusal.
-   */
+  /** Resolves when a gateway refuses this URL: browsers do not report every refusal. */
   readonly waitForRefusal: (address: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -54,7 +46,7 @@ interface HostileResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the servers behind the gateway answer, whatever stands before the last part of the path. */
+/** Responses of the hostile servers, by the last segment of the path. */
 function createHostileResponses(foreignOrigin: string): Readonly<Record<string, HostileResponse>> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>${markingScript}</script></svg>`;
   return {
@@ -65,7 +57,7 @@ function createHostileResponses(foreignOrigin: string): Readonly<Record<string, 
     },
     "picture.svg": { type: "image/svg+xml", body: svg },
     "script.js": { type: "text/javascript", body: markingScript },
-    // Tells whoever started it; a service worker has nobody to tell, and needs none.
+    // Reports to the page that started it, except as a service worker.
     "worker.js": {
       type: "text/javascript",
       body: "self.onconnect = ({ ports }) => ports[0].postMessage('ran'); self.postMessage?.('ran');",
@@ -127,20 +119,23 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
   mkdirSync(join(folder, "host"));
   writeFileSync(join(folder, "host/index.html"), pageHtml);
   writeFileSync(join(folder, "host/silent-renew.html"), "<!doctype html><title>renewal</title>");
+  mkdirSync(join(folder, "host/vault/static"), { recursive: true });
+  for (const name of ["controller", "element"]) writeFileSync(join(folder, `host/vault/${name}.html`), pageHtml);
   const buildGatewayAt = async (origin: string): Promise<FastifyInstance> =>
     buildGateway({
       origin,
+      vaultOrigin: "http://localhost:1",
       hostFolder: join(folder, "host"),
       deploymentsFolder: folder,
-      page: {
+      trustAnchors: {
         vendor_id: "relicario",
         portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }],
         team_keys: {},
       },
       identityOrigin: "http://localhost:1",
       apiBase: `${origin}/api`,
-      service: hostileOrigin,
-      remotes: new Map([["secrets", hostileOrigin]]),
+      serviceAddress: hostileOrigin,
+      remoteAddresses: new Map([["secrets", hostileOrigin]]),
       logFailure: () => undefined,
     });
   const guardedPort = (await choosePorts(0)).gateway;
@@ -165,9 +160,9 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
   const unguardedOrigin = await listen(openGateway);
 
   return {
-    guarded: guardedOrigin,
+    guardedOrigin,
     guardedWithoutFetchMetadata,
-    unguarded: unguardedOrigin,
+    unguardedOrigin,
     foreignOrigin,
     takeForeignRequests: () => {
       const paths = requestedPaths;

@@ -1,4 +1,4 @@
-/** What a service, or whoever fills a team's static server, may want in the portal's own origin. */
+/** Attacks of a hostile service or static server on the portal's origin. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,10 +11,7 @@ import { getPort } from "../serve/serve.ts";
 const origin = "http://localhost:3000";
 const verificationKey = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
 
-/**
- * Answers with what the attacker puts into the query: `type`, `status`, and any header as
- * `h-<name>`.
- */
+/** Answers with the `type`, the `status` and the headers (`h-<name>`) of the query. */
 function createHostileServer(receivedHeaders: Record<string, unknown>[]): FastifyInstance {
   const server = fastify({ exposeHeadRoutes: true });
   server.all<{ Querystring: Record<string, string> }>("/*", async ({ query, headers }, reply) => {
@@ -28,7 +25,7 @@ function createHostileServer(receivedHeaders: Record<string, unknown>[]): Fastif
   return server;
 }
 
-describe("whoever answers behind the gateway", () => {
+describe("responses from behind the gateway", () => {
   const receivedHeaders: Record<string, unknown>[] = [];
   const failures: Readonly<Record<string, string>>[] = [];
   let folder: string;
@@ -37,23 +34,25 @@ describe("whoever answers behind the gateway", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "attacks-"));
-    mkdirSync(join(folder, "host"));
-    writeFileSync(
-      join(folder, "host/index.html"),
-      '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>',
-    );
+    mkdirSync(join(folder, "host/vault/static"), { recursive: true });
+    for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
+      writeFileSync(
+        join(folder, "host", page),
+        '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>',
+      );
     upstream = createHostileServer(receivedHeaders);
     await upstream.listen({ host: "127.0.0.1", port: 0 });
     const address = `http://127.0.0.1:${String(getPort(upstream))}`;
     gateway = await buildGateway({
       origin,
+      vaultOrigin: "http://localhost:3004",
       hostFolder: join(folder, "host"),
       deploymentsFolder: folder,
-      page: { vendor_id: "relicario", portal_keys: [verificationKey], team_keys: {} },
+      trustAnchors: { vendor_id: "relicario", portal_keys: [verificationKey], team_keys: {} },
       identityOrigin: "http://localhost:3001",
       apiBase: `${origin}/api`,
-      service: address,
-      remotes: new Map([["secrets", address]]),
+      serviceAddress: address,
+      remoteAddresses: new Map([["secrets", address]]),
       logFailure: (failure) => failures.push(failure),
     });
   });
@@ -76,7 +75,7 @@ describe("whoever answers behind the gateway", () => {
       "application/xml",
       "application/pdf",
       "multipart/x-mixed-replace",
-    ])("wants its answer to be a page of the portal: %s is refused", async (type) => {
+    ])("are refused as %s, which browsers would open as a page of the portal", async (type) => {
       const response = await get(path, { type });
       expect(response.statusCode).toBe(502);
       expect(response.headers["content-type"]).toBe("application/problem+json");
@@ -84,14 +83,14 @@ describe("whoever answers behind the gateway", () => {
       expect(failures.at(-1)).toMatchObject({ failure: "MEDIA_TYPE" });
     });
 
-    it("wants browsers to guess what its answer is: it goes out as bytes, or not at all", async () => {
+    it("without a type are sent as bytes or refused, so that browsers do not guess one", async () => {
       const { statusCode, headers } = await get(path, {});
       expect([statusCode, headers["content-type"], headers["x-content-type-options"]]).toEqual(
         path === "/api/x" ? [200, "application/octet-stream", "nosniff"] : [502, "application/problem+json", "nosniff"],
       );
     });
 
-    it("wants what it may answer to be opened as a document: it has no origin, runs nothing and is framed by nobody", async () => {
+    it("have no origin, run nothing and cannot be framed when opened as a document", async () => {
       for (const type of [allowedTypes[path], "application/problem+json"]) {
         const response = await get(path, {
           type,
@@ -116,7 +115,7 @@ describe("whoever answers behind the gateway", () => {
       "audioworklet",
       "xslt",
       "manifest",
-    ])("wants to be loaded as %s: the request is refused", async (destination) => {
+    ])("are refused when loaded as %s", async (destination) => {
       const requestCount = receivedHeaders.length;
       const response = await get(path, { type: allowedTypes[path] }, { "sec-fetch-dest": destination });
       expect(response.statusCode).toBe(403);
@@ -143,43 +142,40 @@ describe("whoever answers behind the gateway", () => {
       ["Origin-Agent-Cluster", "?0"],
       ["Server", "x"],
       ["X-Anything", "x"],
-    ])("wants to say %s: it does not reach the browser", async (name, value) => {
+    ])("lose the header %s", async (name, value) => {
       const response = await get(path, { type: allowedTypes[path], [`h-${name}`]: value });
       expect(response.statusCode).toBe(200);
       expect(response.headers[name.toLowerCase()]).not.toBe(value);
     });
 
-    it.each([301, 302, 303, 307, 308])(
-      "wants to send the browser elsewhere by %i: the answer is refused",
-      async (status) => {
-        const response = await get(path, {
-          status: String(status),
-          type: allowedTypes[path],
-          "h-location": "https://evil.example/",
-        });
-        expect(response.statusCode).toBe(502);
-        expect(response.headers).not.toHaveProperty("location");
-      },
-    );
+    it.each([301, 302, 303, 307, 308])("are refused when they redirect with %i", async (status) => {
+      const response = await get(path, {
+        status: String(status),
+        type: allowedTypes[path],
+        "h-location": "https://evil.example/",
+      });
+      expect(response.statusCode).toBe(502);
+      expect(response.headers).not.toHaveProperty("location");
+    });
 
     it.each([
       'Basic realm="Relicario: your passphrase"',
       "Digest",
       "Negotiate",
       'Bearer, Basic realm="your passphrase"',
-    ])("wants browsers to ask the person in the portal's name, by %s: nothing asks", async (challenge) => {
+    ])("lose the challenge %s, for which browsers would prompt in the portal's name", async (challenge) => {
       const response = await get(path, { status: "401", type: "application/json", "h-www-authenticate": challenge });
       expect(response.statusCode).toBe(401);
       expect(response.headers["www-authenticate"]).toBeUndefined();
     });
 
-    it("wants the cookies of other servers of this host: it gets none", async () => {
+    it("come from servers that get no cookies of other servers on this host", async () => {
       await get(path, { type: allowedTypes[path] }, { cookie: "_session=provider" });
       expect(receivedHeaders.at(-1)).not.toHaveProperty("cookie");
     });
   });
 
-  it("wants its answers to run as a script of the page: the service's are refused, and no policy names them", async () => {
+  it("of the service are refused as scripts, which no policy allows either", async () => {
     expect((await get("/api/x", { type: "text/javascript" })).statusCode).toBe(502);
     for (const destination of ["script", "style", "image", "font"])
       expect((await get("/api/x", { type: "application/json" }, { "sec-fetch-dest": destination })).statusCode).toBe(
@@ -193,10 +189,10 @@ describe("whoever answers behind the gateway", () => {
     const sources = /script-src ([^;]+)/
       .exec(String(page.headers["content-security-policy"]))?.[1]
       ?.replace(/nonce-[^']+/, "nonce-N");
-    expect(sources).toBe("http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'");
+    expect(sources).toBe("http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N'");
   });
 
-  it("wants the session of the person on a static server: only the service is given it", async () => {
+  it("come from servers of which only the service gets the session token", async () => {
     await get("/r/secrets/x.js", { type: "text/javascript" }, { authorization: "Bearer session" });
     expect(receivedHeaders.at(-1)).not.toHaveProperty("authorization");
     const response = await get(
@@ -208,7 +204,7 @@ describe("whoever answers behind the gateway", () => {
     expect(response.headers["www-authenticate"]).toBe('Bearer error="invalid_token"');
   });
 
-  it("gets through with what is really used: data of the service, code and files of a release", async () => {
+  it("pass when they are data of the service, or code and files of a release", async () => {
     for (const type of ["application/json; charset=utf-8", "application/octet-stream"])
       expect((await get("/api/x", { type }, { "sec-fetch-dest": "empty" })).statusCode).toBe(200);
     for (const [destination, type] of [

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
@@ -13,7 +13,7 @@ export interface FileDigest {
   readonly sha256: string;
 }
 
-/** Writes a new file and brings it to the disk. Readable by its owner alone. */
+/** Writes and syncs a new file that only its owner can read (0600). */
 export async function writeFileDurably(source: Readable, file: string): Promise<FileDigest> {
   const hash = createHash("sha256");
   let size = 0;
@@ -31,7 +31,7 @@ export async function writeFileDurably(source: Readable, file: string): Promise<
   return { size, sha256: hash.digest("hex") };
 }
 
-/** What a file holds; null when there is none. */
+/** Size and digest of a file; null when it does not exist. */
 export async function hashFile(file: string): Promise<FileDigest | null> {
   const hash = createHash("sha256");
   let size = 0;
@@ -48,40 +48,8 @@ export async function hashFile(file: string): Promise<FileDigest | null> {
 }
 
 /**
- * A copy under its name only when it is whole and holds what was expected; a `sha256` of null
- * expects the size alone.
- *
- * @returns what the source holds, null when it is missing or cannot be read; the copy is there when
- *   it fits.
- */
-export async function copyVerified(
-  from: string,
-  to: string,
-  expected: { readonly size: number; readonly sha256: string | null },
-): Promise<{ readonly digest: FileDigest | null; readonly matches: boolean }> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  const temporaryFile = `${to}.${randomBytes(6).toString("hex")}.tmp`;
-  const source = createReadStream(from);
-  let unreadable: unknown = null;
-  source.once("error", (error) => {
-    unreadable = error;
-  });
-  try {
-    const digest = await writeFileDurably(source, temporaryFile);
-    const matches = digest.size === expected.size && (expected.sha256 === null || digest.sha256 === expected.sha256);
-    if (matches) await rename(temporaryFile, to);
-    return { digest, matches };
-  } catch (error) {
-    if (error !== unreadable) throw error; // the copy could not be written
-    return { digest: null, matches: false };
-  } finally {
-    await rm(temporaryFile, { force: true });
-  }
-}
-
-/**
- * Brings the entries of these files to the disk, and those of the folders that they are in, up to
- * and with `root`.
+ * Syncs the folders of these files up to and including `root`, so that the files' names survive a
+ * crash.
  */
 export async function syncFolders(root: string, files: readonly string[]): Promise<void> {
   const folders = new Set([root]);
@@ -97,9 +65,7 @@ export async function syncFolders(root: string, files: readonly string[]): Promi
   }
 }
 
-/**
- * Paths of all files below a folder, with `/` between their parts; none when there is no folder.
- */
+/** Lists a folder's files as relative paths with `/`; none when the folder does not exist. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (getErrorCode(error) === "ENOENT") return [];

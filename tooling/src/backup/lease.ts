@@ -3,31 +3,24 @@ import { Client, DatabaseError } from "pg";
 import { UserFacingError } from "../user-facing-error.ts";
 
 /**
- * The same as in api/src/objects/orphaned-objects.ts, whose collector goes on only while nobody has
- * it alone.
+ * Advisory lock of api/src/objects/orphaned-objects.ts, which holds it shared while it deletes
+ * objects.
  */
 const leaseLockKey = 7_235_003;
 
-/** How long a collection of objects that is under way, or another backup, is waited for. */
+/** Longest wait for a running deletion of objects, or for another backup. */
 const lockTimeout = "60s";
 
 export interface Lease {
-  /** The connection that holds it: of the service's database. */
   readonly client: Client;
-  /**
-   * @throws UserFacingError when it was lost meanwhile: objects may have gone that the rows refer
-   *   to.
-   */
+  /** @throws UserFacingError when the lock was lost: referenced objects may have been deleted */
   assertHeld(): Promise<void>;
   release(): Promise<void>;
 }
 
-/**
- * No object is deleted while it is held. It belongs to a connection: whatever ends this process
- * gives it back.
- */
+/** Keeps the service from deleting objects, until the lease is released or its connection ends. */
 export async function acquireLease(url: string): Promise<Lease> {
-  const client = await connect(url);
+  const client = await connectToDatabase(url);
   try {
     await client.query(`set lock_timeout = '${lockTimeout}'`);
     await client.query("select pg_advisory_lock($1)", [leaseLockKey]);
@@ -54,18 +47,22 @@ export async function acquireLease(url: string): Promise<Lease> {
 }
 
 /**
- * A connection for long work. @throws UserFacingError when there is no such database, or no server.
+ * Connects without time limits, for long work.
+ *
+ * @throws UserFacingError when the database or its server cannot be reached
  */
-export async function connect(url: string): Promise<Client> {
+export async function connectToDatabase(url: string): Promise<Client> {
+  if (new URL(url).searchParams.get("pooler") === "transaction")
+    throw new UserFacingError("A pooler cannot hold the lease: name the server itself in DATABASE_MIGRATION_URL.");
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
-  client.on("error", () => undefined); // the next query says so
+  client.on("error", () => undefined); // the next query reports it
   try {
     await client.connect();
     await client.query(
       "set statement_timeout = 0; set idle_session_timeout = 0; set idle_in_transaction_session_timeout = 0",
     );
   } catch (cause) {
-    await client.end().catch(() => undefined); // it never was open
+    await client.end().catch(() => undefined); // was never open
     throw new UserFacingError(
       `The database ${new URL(url).pathname.slice(1)} cannot be reached: ${cause instanceof Error ? cause.message : "no answer"}.`,
       { cause },

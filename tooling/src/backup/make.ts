@@ -4,9 +4,10 @@ import { Readable } from "node:stream";
 
 import { UserFacingError } from "../user-facing-error.ts";
 import { tryLock } from "../keys/lock.ts";
-import { copyVerified, hashFile, listFiles, writeFileDurably, syncFolders } from "./files.ts";
-import { connect, acquireLease } from "./lease.ts";
-import { readReferencedObjects, type ReferencedObject } from "./objects.ts";
+import { copyObjects, hashObject, openObjectStore, type ObjectReference, type ObjectStore } from "../objects/index.ts";
+import { listFiles, writeFileDurably, syncFolders } from "./files.ts";
+import { connectToDatabase, acquireLease } from "./lease.ts";
+import { readReferencedObjects } from "./objects.ts";
 import { copyRowsOut } from "./rows.ts";
 import {
   formatObjectLine,
@@ -15,6 +16,8 @@ import {
   readObjectList,
   readState,
   listStateNames,
+  getStateDigestFile,
+  getStateFile,
   getStatesFolder,
   unfinishedStateName,
   type DatabaseState,
@@ -26,25 +29,25 @@ import type { PortalStorage } from "./portal-storage.ts";
 export interface BackupResult {
   readonly name: string;
   readonly state: BackupState;
-  /** Objects that were not there before. */
-  readonly copied: number;
-  /** Keys of objects that rows name, and that are missing or changed in the system. */
-  readonly damaged: readonly string[];
+  readonly copiedCount: number;
+  /** Keys of referenced objects that are missing or damaged in the system. */
+  readonly damagedKeys: readonly string[];
 }
 
 /*
  * [Note: Backup] The portal may run, write and delete meanwhile.
  *
- * 1. The lease: no object is deleted until it is given back.
- * 2. The service's rows, all of one moment, with the list of objects that they name. Every one of
- *    them was there then.
- * 3. The provider's rows, of a later moment: everybody whom the service knows is there.
- * 4. The objects that the backup has not got yet: they never change. Each is compared with its
- *    digest.
- * 5. The lease was not lost. The state gets its name, and objects that no state names go.
+ * 1. Take the lease: no object is deleted until it is released.
+ * 2. Copy the service's rows in one snapshot, and list the objects that they reference, which all
+ *    exist at that time.
+ * 3. Copy the identity provider's rows from a later snapshot, which has every account that the
+ *    service knows.
+ * 4. Copy the objects that the backup lacks, each compared with its digest. Objects never change.
+ * 5. Verify that the lease was held throughout, give the state its name, and delete objects that no
+ *    state references.
  */
 export async function makeBackup(
-  { databaseUrls, objectsPath }: Pick<PortalStorage, "databaseUrls" | "objectsPath">,
+  { databaseUrls, objectsUrl }: Pick<PortalStorage, "databaseUrls" | "objectsUrl">,
   backupFolder: string,
   now = new Date(),
 ): Promise<BackupResult> {
@@ -63,11 +66,11 @@ export async function makeBackup(
       const referencedObjects = await readReferencedObjects(lease.client);
       await lease.client.query("commit");
       const identity = databaseUrls.identity === null ? null : await copyIdentity(databaseUrls.identity, stateFolder);
-      const {
-        backedUpObjects,
-        copied: copiedCount,
-        damaged: damagedKeys,
-      } = await copyObjects(objectsPath, backupFolder, referencedObjects);
+      const { backedUpObjects, copiedCount, damagedKeys } = await copyMissingObjects(
+        await openObjectStore(objectsUrl),
+        backupFolder,
+        referencedObjects,
+      );
       await lease.assertHeld();
       const objectList = await writeFileDurably(
         createTextStream(backedUpObjects.map(formatObjectLine)),
@@ -80,10 +83,11 @@ export async function makeBackup(
         databases: { service, ...(identity === null ? {} : { identity }) },
         objects: { count: backedUpObjects.length, bytes, sha256: objectList.sha256 },
       };
-      await writeFileDurably(
+      const stateDigest = await writeFileDurably(
         createTextStream([JSON.stringify(stateDocument, null, 2)]),
-        join(stateFolder, "state.json"),
+        getStateFile(stateFolder),
       );
+      await writeFileDurably(createTextStream([stateDigest.sha256]), getStateDigestFile(stateFolder));
       await syncFolders(
         stateFolder,
         (await listFiles(stateFolder)).map((file) => join(stateFolder, file)),
@@ -91,7 +95,7 @@ export async function makeBackup(
       await rename(stateFolder, join(getStatesFolder(backupFolder), name));
       await syncFolders(backupFolder, [join(getStatesFolder(backupFolder), name)]);
       await deleteUnreferencedObjects(backupFolder);
-      return { name, state: stateDocument, copied: copiedCount, damaged: damagedKeys };
+      return { name, state: stateDocument, copiedCount, damagedKeys };
     } finally {
       await lease.release();
     }
@@ -107,7 +111,7 @@ const createTextStream = (lines: readonly string[]): Readable =>
   );
 
 async function copyIdentity(url: string, stateFolder: string): Promise<DatabaseState> {
-  const client = await connect(url);
+  const client = await connectToDatabase(url);
   try {
     await client.query("begin isolation level repeatable read read only");
     return await copyRowsOut(client, "identity", stateFolder);
@@ -116,55 +120,46 @@ async function copyIdentity(url: string, stateFolder: string): Promise<DatabaseS
   }
 }
 
-async function copyObjects(
-  source: string,
+async function copyMissingObjects(
+  source: ObjectStore,
   backupFolder: string,
-  referencedObjects: readonly ReferencedObject[],
-): Promise<{ backedUpObjects: BackedUpObject[]; copied: number; damaged: string[] }> {
-  const backedUpObjects: BackedUpObject[] = [];
-  const damagedKeys: string[] = [];
-  const files: string[] = [];
+  referencedObjects: readonly ObjectReference[],
+): Promise<{ backedUpObjects: BackedUpObject[]; copiedCount: number; damagedKeys: string[] }> {
+  const copies = await openObjectStore(getObjectsFolder(backupFolder));
   const existingKeys = new Set(await listFiles(getObjectsFolder(backupFolder)));
+  const missingObjects = referencedObjects.filter(({ key }) => !existingKeys.has(key));
+  const digests = await copyObjects(source, copies, missingObjects);
+  const copiedDigests = new Map(missingObjects.map(({ key }, index) => [key, digests[index] ?? null]));
   const knownDigests = referencedObjects.some(({ sha256 }) => sha256 === null)
     ? await readKnownDigests(backupFolder)
     : null;
+  const backedUpObjects: BackedUpObject[] = [];
   for (const object of referencedObjects) {
-    const file = join(getObjectsFolder(backupFolder), object.key);
-    if (existingKeys.has(object.key)) {
-      // Written by a backup before, under this name only when it was right: a copy that changed
-      // since must not become right.
-      backedUpObjects.push({
-        ...object,
-        sha256: object.sha256 ?? knownDigests?.get(object.key) ?? (await hashFile(file))?.sha256 ?? "",
-      });
-      continue;
-    }
-    const { digest, matches } = await copyVerified(join(source, object.key), file, object);
-    if (matches && digest !== null) files.push(file);
-    else damagedKeys.push(object.key);
-    backedUpObjects.push({ ...object, sha256: object.sha256 ?? (matches ? digest?.sha256 : null) ?? "" });
+    // Keeps the recorded digest of an existing copy, so that later damage is detected.
+    const sha256 =
+      object.sha256 ??
+      (existingKeys.has(object.key)
+        ? (knownDigests?.get(object.key) ?? (await hashObject(copies, object.key))?.sha256.toString("hex"))
+        : copiedDigests.get(object.key));
+    backedUpObjects.push({ ...object, sha256: sha256 ?? "" });
   }
-  await mkdir(getObjectsFolder(backupFolder), { recursive: true, mode: 0o700 });
-  await syncFolders(getObjectsFolder(backupFolder), files);
-  return { backedUpObjects, copied: files.length, damaged: damagedKeys };
+  const damagedKeys = missingObjects.map(({ key }) => key).filter((key) => copiedDigests.get(key) === null);
+  return { backedUpObjects, copiedCount: missingObjects.length - damagedKeys.length, damagedKeys };
 }
 
-/**
- * By key, of objects that were found at some time: as the state says that was the first to have
- * each.
- */
+/** Digests by key, from the first state that recorded one. */
 async function readKnownDigests(backupFolder: string): Promise<Map<string, string>> {
   const knownDigests = new Map<string, string>();
   for (const name of await listStateNames(backupFolder)) {
     const list = await readState(backupFolder, name)
       .then((state) => readObjectList(backupFolder, name, state))
-      .catch(() => []); // deleteUnreferencedObjects says that it is damaged
+      .catch(() => []); // deleteUnreferencedObjects reports the damage
     for (const { key, sha256 } of list) if (sha256 !== "" && !knownDigests.has(key)) knownDigests.set(key, sha256);
   }
   return knownDigests;
 }
 
-/** Objects of states that somebody removed. */
+/** Deletes objects whose states were removed by hand. */
 async function deleteUnreferencedObjects(backupFolder: string): Promise<void> {
   const referencedKeys = new Set<string>();
   for (const name of await listStateNames(backupFolder))

@@ -1,15 +1,9 @@
-import { join } from "node:path";
-
 import type { Client } from "pg";
 
-import { hashFile } from "./files.ts";
-import type { BackedUpObject } from "./state.ts";
+import { hashObject, ObjectStoreError, type ObjectReference, type ObjectStore } from "../objects/index.ts";
 
-/** As a row has it: parts that were kept before digests were have none. */
-export type ReferencedObject = Omit<BackedUpObject, "sha256"> & { readonly sha256: string | null };
-
-/** The objects that the rows of one moment refer to; the caller's transaction is that moment. */
-export async function readReferencedObjects(client: Client): Promise<ReferencedObject[]> {
+/** Reads the objects that rows reference, in the snapshot of the caller's transaction. */
+export async function readReferencedObjects(client: Client): Promise<ObjectReference[]> {
   const { rows } = await client.query<{ key: string; size: string; sha256: string | null }>(
     `select o.object_key as key, least(v.part_size, v.size - (o.part - 1) * v.part_size) as size, encode(o.sha256, 'hex') as sha256
      from version_objects o join secret_versions v using (account_id, secret_id, version)
@@ -26,7 +20,7 @@ export async function readReferencedObjects(client: Client): Promise<ReferencedO
   return rows.map(({ key, size, sha256 }) => ({ key, size: Number(size), sha256 }));
 }
 
-/** Keys that are announced or wait for their collection: their objects may be there. */
+/** Reads keys that are reserved or await deletion: their objects may exist. */
 export async function readOrphanedKeys(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ key: string }>("select object_key as key from loose_objects");
   return rows.map(({ key }) => key);
@@ -36,36 +30,41 @@ export interface Findings {
   readonly checkedCount: number;
   readonly missing: readonly string[];
   readonly changed: readonly string[];
-  /** There, and nobody refers to them. */
   readonly unreferenced: readonly string[];
 }
 
-/**
- * A file that is there and cannot be read is not what was kept: it is named like one that changed.
- */
-const unreadableDigest = { size: -1, sha256: "" };
+export async function listKeys(store: ObjectStore): Promise<string[]> {
+  const keys = new Set<string>();
+  for await (const key of store.list()) keys.add(key);
+  return [...keys];
+}
+
+/** Matches no object, so that an unreadable one is reported as changed. */
+const unreadableDigest = { size: -1, sha256: Buffer.of() };
 
 /**
- * Reads every object.
+ * Hashes every object and compares it with its reference.
  *
- * @param existingFiles what the folder held before the names were taken
- * @param knownKeys keys that may be there besides
+ * @param existingKeys listed before the references were read
+ * @param knownKeys other keys that may exist
  */
 export async function compareObjects(
-  folder: string,
-  referenced: readonly ReferencedObject[],
-  existingFiles: readonly string[],
+  store: ObjectStore,
+  referencedObjects: readonly ObjectReference[],
+  existingKeys: readonly string[],
   knownKeys: Iterable<string> = [],
 ): Promise<Findings> {
   const missing: string[] = [];
   const changed: string[] = [];
-  for (const { key, size, sha256 } of referenced) {
-    const digest = await hashFile(join(folder, key)).catch(() => unreadableDigest);
+  for (const { key, size, sha256 } of referencedObjects) {
+    const digest = await hashObject(store, key).catch((error: unknown) => {
+      if (error instanceof ObjectStoreError) throw error;
+      return unreadableDigest;
+    });
     if (digest === null) missing.push(key);
-    else if (digest.size !== size || (sha256 !== null && digest.sha256 !== sha256)) changed.push(key);
+    else if (digest.size !== size || (sha256 !== null && digest.sha256.toString("hex") !== sha256)) changed.push(key);
   }
-  const referencedKeys = new Set([...referenced.map(({ key }) => key), ...knownKeys]);
-  // What is being written stands beside its name.
-  const unreferenced = existingFiles.filter((path) => !referencedKeys.has(path.replace(/\.[0-9a-f]{12}\.tmp$/, "")));
-  return { checkedCount: referenced.length, missing, changed, unreferenced };
+  const referencedKeys = new Set([...referencedObjects.map(({ key }) => key), ...knownKeys]);
+  const unreferenced = existingKeys.filter((key) => !referencedKeys.has(key));
+  return { checkedCount: referencedObjects.length, missing, changed, unreferenced };
 }

@@ -20,26 +20,26 @@ async function canConnect(url: string | null): Promise<boolean> {
     await client.query("select 1");
     return true;
   } catch {
-    return false; // that is the question
+    return false;
   } finally {
-    await client.end().catch(() => undefined); // it never was open
+    await client.end().catch(() => undefined); // was never open
   }
 }
 
-describe("openSystem", () => {
-  it("uses the server that runs, without the accounts of a provider of one's own, and leaves it running; else starts it and stops it again", async () => {
+describe("openStorage", () => {
+  it("uses a running database server and leaves the server running, or starts and stops its own; leaves out accounts of an external identity provider", async () => {
     const database = await startDatabaseServer({ folder: join(folder, "database") });
     await database.createDatabase("relicario");
     await database.createDatabase("relicario_identity");
     const runningStorage = await openStorage({ DATA_DIR: folder });
-    expect(runningStorage).toMatchObject({ objectsPath: join(folder, "objects"), keysPath: join(folder, "keys") });
+    expect(runningStorage).toMatchObject({ objectsUrl: join(folder, "objects"), keysPath: join(folder, "keys") });
     expect(runningStorage.databaseUrls).toEqual({
-      service: database.url("relicario"),
-      identity: database.url("relicario_identity"),
+      service: database.getUrl("relicario"),
+      identity: database.getUrl("relicario_identity"),
     });
     expect(
       (await openStorage({ DATA_DIR: folder, IDP_AUTHORITY: "https://id.example.org/realms/x" })).databaseUrls,
-    ).toEqual({ service: database.url("relicario"), identity: null });
+    ).toEqual({ service: database.getUrl("relicario"), identity: null });
     await runningStorage.close();
     expect(await canConnect(runningStorage.databaseUrls.service)).toBe(true);
     await database.stop();
@@ -53,7 +53,7 @@ describe("openSystem", () => {
     expect(await canConnect(stoppedStorage.databaseUrls.service)).toBe(false);
   });
 
-  it("takes databases and objects that are named", async () => {
+  it("uses the databases and objects that the environment names", async () => {
     const environment = {
       DATABASE_URL: "postgresql://one/a",
       IDENTITY_DATABASE_URL: "postgresql://one/b",
@@ -61,13 +61,13 @@ describe("openSystem", () => {
     };
     expect(await openStorage({ DATA_DIR: folder, ...environment })).toMatchObject({
       databaseUrls: { service: environment.DATABASE_URL, identity: environment.IDENTITY_DATABASE_URL },
-      objectsPath: "/somewhere/objects",
+      objectsUrl: environment.OBJECTS_URL,
     });
   });
 });
 
-describe("openTarget", () => {
-  it("makes the databases of a new folder, and refuses one on which a portal runs", async () => {
+describe("openRestoreTarget", () => {
+  it("creates the databases of a new folder, and refuses the folder of a running portal", async () => {
     const target = await openRestoreTarget({ DATA_DIR: folder });
     expect([await canConnect(target.databaseUrls.service), await canConnect(target.databaseUrls.identity)]).toEqual([
       true,

@@ -1,47 +1,57 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { findRunningServer, startDatabaseServer } from "../database/embedded.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { tryLock } from "../keys/lock.ts";
 import { readStartSettings, type StartSettings } from "../start/settings.ts";
 
-/** A portal's data, by the settings of `npm start`. */
+/** Where a portal started by `npm start` keeps its data. */
 export interface PortalStorage {
   readonly databaseUrls: { readonly service: string; readonly identity: string | null };
-  /** Of sealed objects. */
-  readonly objectsPath: string;
+  /** As `OBJECTS_URL`. */
+  readonly objectsUrl: string;
   readonly keysPath: string;
   close(): Promise<void>;
 }
 
-/** On the embedded server; accounts of an identity provider of one's own are not there. */
+/** URLs on the embedded server, which has no accounts of an external identity provider. */
 const buildEmbeddedUrls = (
-  url: (name: string) => string,
+  getUrl: (name: string) => string,
   { authority }: StartSettings,
 ): PortalStorage["databaseUrls"] => ({
-  service: url("relicario"),
-  identity: authority === null ? url("relicario_identity") : null,
+  service: getUrl("relicario"),
+  identity: authority === null ? getUrl("relicario_identity") : null,
 });
 
-/** As it is, whether it runs or not. */
+/** URLs of databases of your own: the service's without its pooler, which cannot hold the lease. */
+const buildOwnUrls = (
+  { databaseUrls }: StartSettings,
+  { DATABASE_MIGRATION_URL: serverUrl = "" }: NodeJS.ProcessEnv,
+): PortalStorage["databaseUrls"] | null =>
+  databaseUrls === null || serverUrl === "" ? databaseUrls : { ...databaseUrls, service: serverUrl };
+
+/** Opens the storage of a running or stopped portal. */
 export async function openStorage(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
   const settings = readStartSettings(environment);
   const folders = resolveFolders(settings, environment);
-  if (settings.databaseUrls !== null)
-    return { ...folders, databaseUrls: settings.databaseUrls, close: () => Promise.resolve() };
-  const runningUrl = await findRunningServer(join(settings.dataDir, "database"));
-  if (runningUrl !== null)
-    return { ...folders, databaseUrls: buildEmbeddedUrls(runningUrl, settings), close: () => Promise.resolve() };
+  const ownUrls = buildOwnUrls(settings, environment);
+  if (ownUrls !== null) return { ...folders, databaseUrls: ownUrls, close: () => Promise.resolve() };
+  const getRunningUrl = await findRunningServer(join(settings.dataDir, "database"));
+  if (getRunningUrl !== null)
+    return { ...folders, databaseUrls: buildEmbeddedUrls(getRunningUrl, settings), close: () => Promise.resolve() };
   const database = await startDatabaseServer({ folder: join(settings.dataDir, "database") });
   return {
     ...folders,
-    databaseUrls: buildEmbeddedUrls((name) => database.url(name), settings),
+    databaseUrls: buildEmbeddedUrls((name) => database.getUrl(name), settings),
     close: () => database.stop(),
   };
 }
 
-/** A place to restore to, where no portal runs; databases of the embedded server are made. */
+/**
+ * Opens a target for a restore, and creates its databases on the embedded server.
+ *
+ * @throws UserFacingError when a portal runs there
+ */
 export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
   const settings = readStartSettings(environment);
   const folders = resolveFolders(settings, environment);
@@ -51,10 +61,10 @@ export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise
       `A portal is running on ${settings.dataDir} (process ${String(lock.heldBy.pid)}): stop it, or restore into another folder with DATA_DIR.`,
     );
   try {
-    if (settings.databaseUrls !== null)
-      return { ...folders, databaseUrls: settings.databaseUrls, close: async () => lock.release() };
+    const ownUrls = buildOwnUrls(settings, environment);
+    if (ownUrls !== null) return { ...folders, databaseUrls: ownUrls, close: async () => lock.release() };
     const database = await startDatabaseServer({ folder: join(settings.dataDir, "database") });
-    const urls = buildEmbeddedUrls((name) => database.url(name), settings);
+    const urls = buildEmbeddedUrls((name) => database.getUrl(name), settings);
     for (const url of [urls.service, urls.identity])
       if (url !== null) await database.createDatabase(new URL(url).pathname.slice(1));
     return { ...folders, databaseUrls: urls, close: () => database.stop().finally(() => lock.release()) };
@@ -66,13 +76,10 @@ export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise
 
 function resolveFolders(
   { dataDir }: StartSettings,
-  { OBJECTS_URL: objects }: NodeJS.ProcessEnv,
-): Pick<PortalStorage, "objectsPath" | "keysPath"> {
-  const folder =
-    objects === undefined || objects === ""
-      ? join(dataDir, "objects")
-      : objects.startsWith("file://")
-        ? fileURLToPath(objects)
-        : objects;
-  return { objectsPath: folder, keysPath: join(dataDir, "keys") };
+  { OBJECTS_URL: objectsUrl }: NodeJS.ProcessEnv,
+): Pick<PortalStorage, "objectsUrl" | "keysPath"> {
+  return {
+    objectsUrl: objectsUrl === undefined || objectsUrl === "" ? join(dataDir, "objects") : objectsUrl,
+    keysPath: join(dataDir, "keys"),
+  };
 }

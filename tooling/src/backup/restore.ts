@@ -1,13 +1,14 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Client } from "pg";
 
+import { copyObjects, openObjectStore, type ObjectStore } from "../objects/index.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { copyVerified, listFiles, syncFolders } from "./files.ts";
-import { connect } from "./lease.ts";
+import { connectToDatabase } from "./lease.ts";
+import { listKeys } from "./objects.ts";
 import { copyRowsIn, findDamagedRows, isDatabaseEmpty, prepareTables } from "./rows.ts";
 import {
+  DamagedFileError,
   databaseNames,
   getObjectsFolder,
   readObjectList,
@@ -24,8 +25,8 @@ import type { PortalStorage } from "./portal-storage.ts";
 export interface RestoreResult {
   readonly name: string;
   readonly state: BackupState;
-  /** Keys of objects that the backup has not got, or not as they were. */
-  readonly damaged: readonly string[];
+  /** Keys of objects that are missing or damaged in the backup. */
+  readonly damagedKeys: readonly string[];
 }
 
 interface TargetDatabase {
@@ -36,15 +37,14 @@ interface TargetDatabase {
 }
 
 /**
- * Puts a state into an empty place: objects first, then the rows that name them, committed when all
- * are loaded. One that broke off can be started again.
+ * Restores a state into an empty system: objects, then rows, committed when all are loaded. Can be
+ * repeated after an interruption.
  *
- * @param requestedName a state's name; the newest when undefined
- * @throws UserFacingError when there is no such state, when the place is not empty, or for rows
- *   that are not what was written
+ * @param requestedName the newest state when undefined
+ * @throws DamagedFileError; UserFacingError when there is no such state, or the target is not empty
  */
 export async function restoreBackup(
-  { databaseUrls, objectsPath }: Pick<PortalStorage, "databaseUrls" | "objectsPath">,
+  { databaseUrls, objectsUrl }: Pick<PortalStorage, "databaseUrls" | "objectsUrl">,
   backupFolder: string,
   requestedName?: string,
 ): Promise<RestoreResult> {
@@ -56,7 +56,8 @@ export async function restoreBackup(
     );
   const state = await readState(backupFolder, name);
   const objectList = await readObjectList(backupFolder, name, state);
-  await rejectForeignFiles(objectsPath, objectList);
+  const objects = await openObjectStore(objectsUrl);
+  await rejectForeignObjects(objects, objectList);
   const targets: TargetDatabase[] = [];
   try {
     for (const database of databaseNames) {
@@ -67,11 +68,12 @@ export async function restoreBackup(
         databaseState,
         join(getStatesFolder(backupFolder), name),
       );
-      const [damaged] = [...missing, ...changed];
-      if (damaged !== undefined) throw new UserFacingError(`${damaged} is not what was written.`);
+      const [missingFile] = missing;
+      const damagedFile = missingFile ?? changed[0];
+      if (damagedFile !== undefined) throw new DamagedFileError(damagedFile, damagedFile === missingFile);
       if (url === null)
         throw new UserFacingError("The backup has rows of the identity provider: set IDENTITY_DATABASE_URL too.");
-      targets.push({ database, url, client: await connect(url), databaseState });
+      targets.push({ database, url, client: await connectToDatabase(url), databaseState });
     }
     for (const { client, database } of targets)
       if (!(await isDatabaseEmpty(client, database)))
@@ -79,43 +81,33 @@ export async function restoreBackup(
     await Promise.all(
       targets.map(({ client, url, database, databaseState }) => prepareTables(client, url, database, databaseState)),
     );
-    const damagedKeys = await restoreObjects(backupFolder, objectsPath, objectList);
+    const damagedKeys = await restoreObjects(backupFolder, objects, objectList);
     for (const { client, database, databaseState } of targets) {
       await client.query("begin");
       await copyRowsIn(client, database, databaseState, join(getStatesFolder(backupFolder), name));
     }
     for (const { client } of targets) await client.query("commit");
-    return { name, state, damaged: damagedKeys };
+    return { name, state, damagedKeys };
   } finally {
     for (const { client } of targets) await client.end();
   }
 }
 
-async function rejectForeignFiles(folder: string, objectList: readonly BackedUpObject[]): Promise<void> {
+async function rejectForeignObjects(objects: ObjectStore, objectList: readonly BackedUpObject[]): Promise<void> {
   const expectedKeys = new Set(objectList.map(({ key }) => key));
-  const foreignFiles = (await listFiles(folder)).filter(
-    (path) => !expectedKeys.has(path.replace(/\.[0-9a-f]{12}\.tmp$/, "")),
-  );
-  if (foreignFiles.length > 0)
+  const foreignKeys = (await listKeys(objects)).filter((key) => !expectedKeys.has(key));
+  if (foreignKeys.length > 0)
     throw new UserFacingError(
-      `${folder} is not empty (${String(foreignFiles.length)} objects that are not of this backup): restore into a new folder.`,
+      `The object store is not empty (${String(foreignKeys.length)} objects that are not of this backup): restore into a new one.`,
     );
 }
 
 async function restoreObjects(
   backupFolder: string,
-  folder: string,
+  objects: ObjectStore,
   objectList: readonly BackedUpObject[],
 ): Promise<string[]> {
-  const damagedKeys: string[] = [];
-  const files: string[] = [];
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const object of objectList) {
-    const file = join(folder, object.key);
-    const { matches } = await copyVerified(join(getObjectsFolder(backupFolder), object.key), file, object);
-    if (matches) files.push(file);
-    else damagedKeys.push(object.key);
-  }
-  await syncFolders(folder, files);
-  return damagedKeys;
+  const copies = await openObjectStore(getObjectsFolder(backupFolder));
+  const digests = await copyObjects(copies, objects, objectList);
+  return objectList.filter((_, index) => digests[index] === null).map(({ key }) => key);
 }

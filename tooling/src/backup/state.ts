@@ -1,12 +1,13 @@
 /*
  * [Note: Backup folder]
  *
- * states/<time>/state.json what the state holds, with a digest of each file below
- * states/<time>/<database>/* rows, one file for a table, as PostgreSQL's COPY writes them
- * states/<time>/objects one line for each object: key, bytes, SHA-256 (hex), separated by tabs
- * objects/<key> the objects of all states
+ * states/<time>/state.json: what the state holds, with a digest of each file below
+ * states/<time>/state.json.sha256: its own digest (hex)
+ * states/<time>/<database>/*: rows, one file for each table, in the format of PostgreSQL's COPY
+ * states/<time>/objects: one line for each object: key, bytes, SHA-256 (hex), separated by tabs
+ * objects/<key>: the objects of all states
  *
- * A state is made under `.unfinished` and gets its name when everything that it names is there.
+ * A state is written as `.unfinished`, and renamed when everything that it references exists.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ const Table = z.strictObject({
 export type Table = z.infer<typeof Table>;
 
 const DatabaseState = z.strictObject({
-  /** What was applied when the rows were taken: they fit a database with exactly these. */
+  /** Migrations that were applied: the rows fit only a database with exactly these. */
   migrations: z.array(z.string()).min(1),
   tables: z.array(Table),
 });
@@ -46,7 +47,7 @@ const BackupState = z.strictObject({
 });
 export type BackupState = z.infer<typeof BackupState>;
 
-/** An object as a state names it. `sha256` is hex. */
+/** An object of a state. `sha256` is hex, or empty when the object was never read. */
 export interface BackedUpObject {
   readonly key: string;
   /** Bytes. */
@@ -58,7 +59,7 @@ export const getStatesFolder = (backupFolder: string): string => join(backupFold
 export const getObjectsFolder = (backupFolder: string): string => join(backupFolder, "objects");
 export const unfinishedStateName = ".unfinished";
 
-/** The names of the states of a backup, oldest first. */
+/** Names of all states, oldest first. */
 export async function listStateNames(backupFolder: string): Promise<string[]> {
   const names = await readdir(getStatesFolder(backupFolder)).catch((error: unknown) => {
     if (getErrorCode(error) === "ENOENT") return [];
@@ -67,13 +68,40 @@ export async function listStateNames(backupFolder: string): Promise<string[]> {
   return names.filter((name) => !name.startsWith(".")).sort();
 }
 
-/** @throws UserFacingError when it is not one that this release reads. */
+/** A file of a backup is not the one that was written. */
+export class DamagedFileError extends UserFacingError {
+  override readonly name = "DamagedFileError";
+  readonly file: string;
+  readonly isMissing: boolean;
+
+  constructor(file: string, isMissing: boolean) {
+    super(`${file} ${isMissing ? "is missing" : "was changed"}.`);
+    this.file = file;
+    this.isMissing = isMissing;
+  }
+}
+
+/** @throws DamagedFileError */
+async function assertIntact(file: string, sha256: string): Promise<void> {
+  const digest = await hashFile(file);
+  if (digest?.sha256 !== sha256) throw new DamagedFileError(file, digest === null);
+}
+
+export const getStateFile = (stateFolder: string): string => join(stateFolder, "state.json");
+export const getStateDigestFile = (stateFolder: string): string => `${getStateFile(stateFolder)}.sha256`;
+
+/** @throws DamagedFileError; UserFacingError when this release cannot read it */
 export async function readState(backupFolder: string, name: string): Promise<BackupState> {
-  const file = join(getStatesFolder(backupFolder), name, "state.json");
+  const stateFolder = join(getStatesFolder(backupFolder), name);
+  const file = getStateFile(stateFolder);
+  const sha256 = await readFile(getStateDigestFile(stateFolder), "utf8").catch((error: unknown) => {
+    throw getErrorCode(error) === "ENOENT" ? new DamagedFileError(getStateDigestFile(stateFolder), true) : error;
+  });
+  await assertIntact(file, sha256);
   try {
     return BackupState.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
-    throw new UserFacingError(`${file} is not a state of a backup that this release reads.`, { cause });
+    throw new UserFacingError(`${file} is not a state that this release can read.`, { cause });
   }
 }
 
@@ -89,7 +117,9 @@ export const formatObjectLine = ({ key, size, sha256 }: BackedUpObject): string 
   `${key}\t${String(size)}\t${sha256}\n`;
 
 /**
- * The objects that a state names. @throws UserFacingError when the list is not what was written.
+ * Reads the list of a state's objects.
+ *
+ * @throws DamagedFileError
  */
 export async function readObjectList(
   backupFolder: string,
@@ -97,8 +127,7 @@ export async function readObjectList(
   state: BackupState,
 ): Promise<BackedUpObject[]> {
   const file = getObjectListFile(join(getStatesFolder(backupFolder), name));
-  if ((await hashFile(file))?.sha256 !== state.objects.sha256)
-    throw new UserFacingError(`${file} is not what was written.`);
+  await assertIntact(file, state.objects.sha256);
   const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
   return lines.map((line) => {
     const [key = "", size, sha256 = ""] = line.split("\t");

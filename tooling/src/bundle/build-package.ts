@@ -1,39 +1,33 @@
-/**
- * Builds one package in a process of its own: `node build-package.ts <host, or the name of a
- * remote> [--watch]`.
- */
+/** Builds one package in its own process: `node build-package.ts <host or remote> [--watch]`. */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import webpack, { type MultiStats } from "webpack";
 
-import { loadTeamKeyPair } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { makeRelease } from "../release/release.ts";
 import { computeFingerprint } from "./fingerprint.ts";
 import { assembleHost } from "./host-files.ts";
-import { buildables, getPackageFolder, isBuildable, type Buildable } from "./packages.ts";
+import { buildTargets, getPackageFolder, isBuildTarget, type BuildTarget } from "./packages.ts";
 import { loadConfigs, describeFailure, runWebpack } from "./run-webpack.ts";
 
-/**
- * Builds a package and puts the result where it is served from: a release of a remote, or
- * `host/dist`.
- */
-async function build(name: Buildable): Promise<void> {
+/** Builds a release of a remote, or `host/dist`. */
+async function build(name: BuildTarget): Promise<void> {
   const stamp = computeFingerprint(name);
   await runWebpack(await loadConfigs(name, { mode: "production" }));
   await writeBillOfMaterials(join(rootFolder, getPackageFolder(name)));
   await publish(name);
-  // Written last: a build that was cut short is done again.
+  // Written last, so that an interrupted build is repeated.
   writeFileSync(join(rootFolder, getPackageFolder(name), "build/stamp"), stamp);
 }
 
 /**
- * Builds again after each change; tells `parent` (by IPC) when something new is there to be served.
+ * Rebuilds after each change, and notifies the parent process (IPC) when the result can be served.
  */
-async function watch(name: Buildable): Promise<void> {
-  // What is in place from now on is a development build: the next start has to build again.
+async function watch(name: BuildTarget): Promise<void> {
+  // Makes the next start replace this development build.
   rmSync(join(rootFolder, getPackageFolder(name), "build/stamp"), { force: true });
   const publishQueue = { last: Promise.resolve() };
   const onBuilt = (publishBuild: () => Promise<void>) => (error: Error | null, stats?: MultiStats) => {
@@ -57,11 +51,11 @@ async function watch(name: Buildable): Promise<void> {
   );
 }
 
-async function publish(name: Buildable): Promise<void> {
+async function publish(name: BuildTarget): Promise<void> {
   const packageFolder = join(rootFolder, getPackageFolder(name));
   const webFolder = join(packageFolder, "build/web");
   if (name !== "host") {
-    await makeRelease({ remote: name, packageFolder, webFolder, key: await loadTeamKeyPair(name) });
+    await makeRelease({ remote: name, packageFolder, webFolder, keyPair: await loadTeamKeyPair(name) });
     return;
   }
   const stagingFolder = join(packageFolder, "build/dist.part");
@@ -75,13 +69,13 @@ async function publish(name: Buildable): Promise<void> {
 }
 
 const [name, flag] = process.argv.slice(2);
-if (!isBuildable(name)) {
-  console.error(`Say what to build: ${buildables.join(", ")}.`);
+if (!isBuildTarget(name)) {
+  console.error(`Name what to build: ${buildTargets.join(", ")}.`);
   process.exitCode = 2;
-} else if (flag === "--watch") {
-  await watch(name);
 } else {
-  await build(name).catch((error: unknown) => {
+  // Federation's manifest lists only shared packages that resolve from the working folder.
+  process.chdir(join(rootFolder, getPackageFolder(name)));
+  await (flag === "--watch" ? watch(name) : build(name)).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;
   });

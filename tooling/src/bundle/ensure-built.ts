@@ -2,28 +2,28 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadTeamKeyPair } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { findCurrentRelease } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { waitForLock } from "../keys/lock.ts";
 import { computeFingerprint } from "./fingerprint.ts";
-import { buildables, getPackageFolder, type Buildable } from "./packages.ts";
+import { buildTargets, getPackageFolder, type BuildTarget } from "./packages.ts";
 
 const endWithParent = join(rootFolder, "tooling/src/start/end-with-parent.mjs");
 
-/** Builds the packages whose sources changed since they were built, two at a time. */
+/** Builds outdated packages, two at a time. */
 export async function ensureBuilt(
   log: (line: string) => void,
-  names: readonly Buildable[] = buildables,
+  names: readonly BuildTarget[] = buildTargets,
 ): Promise<void> {
   const releaseLock = await waitForLock(join(rootFolder, ".cache/build.lock"));
   try {
-    const stale: Buildable[] = [];
-    for (const name of names) if (!(await isUpToDate(name))) stale.push(name);
-    if (stale.length === 0) return;
-    log(`Building ${stale.join(", ")}.`);
-    const queue = [...stale];
+    const staleTargets: BuildTarget[] = [];
+    for (const name of names) if (!(await isUpToDate(name))) staleTargets.push(name);
+    if (staleTargets.length === 0) return;
+    log(`Building ${staleTargets.join(", ")}.`);
+    const queue = [...staleTargets];
     const worker = async (): Promise<void> => {
       for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
         const startedAt = performance.now();
@@ -38,7 +38,7 @@ export async function ensureBuilt(
   }
 }
 
-async function isUpToDate(name: Buildable): Promise<boolean> {
+async function isUpToDate(name: BuildTarget): Promise<boolean> {
   const folder = join(rootFolder, getPackageFolder(name));
   const stampFile = join(folder, "build/stamp");
   if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== computeFingerprint(name)) return false;
@@ -46,8 +46,8 @@ async function isUpToDate(name: Buildable): Promise<boolean> {
   return (await findCurrentRelease(folder, await loadTeamKeyPair(name))) !== null;
 }
 
-/** Each in a process of its own: memory is given back, and two run at once. */
-function buildInProcess(name: Buildable): Promise<void> {
+/** Builds in its own process, which frees its memory and lets two builds run at once. */
+function buildInProcess(name: BuildTarget): Promise<void> {
   const args = [
     "--disable-warning=ExperimentalWarning",
     "--import",

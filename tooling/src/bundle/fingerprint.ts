@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rootFolder } from "../paths.ts";
 import { packageFolders } from "../remotes.ts";
 import { listFiles } from "../release/files.ts";
-import { getPackageFolder, type Buildable } from "./packages.ts";
+import { getPackageFolder, type BuildTarget } from "./packages.ts";
 
 const commonInputs = [
   "pnpm-lock.yaml",
@@ -24,12 +24,12 @@ const packageInputs = [
   "src",
   "public",
 ];
-/** Of a package inside the area, which is built with it. */
+/** Inputs of a nested package, which is built with its area. */
 const nestedPackageInputs = ["package.json", "webpack", "src", "assembly", "build.ts"];
 const excludedFiles = /\.test\.tsx?$|(^|\/)testing\//;
 
-/** Hash over all that a package is built from: equal means that nothing has to be done. */
-export function computeFingerprint(name: Buildable): string {
+/** Hash of all inputs of a build. */
+export function computeFingerprint(name: BuildTarget): string {
   return hashSources([
     ...commonInputs,
     ...packageInputs.map((path) => `${getPackageFolder(name)}/${path}`),
@@ -39,7 +39,7 @@ export function computeFingerprint(name: Buildable): string {
   ]);
 }
 
-/** Hash over these files and folders, from the checkout's root; tests do not count. */
+/** Hash of files and folders (paths from the root), without tests. */
 export function hashSources(paths: readonly string[]): string {
   const hash = createHash("sha256");
   for (const path of paths) {

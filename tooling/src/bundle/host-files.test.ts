@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { computeFileIntegrity } from "../release/integrity.ts";
 import { hashHostFiles } from "./host-files.ts";
 
-describe("nameHostFiles", () => {
+describe("hashHostFiles", () => {
   let folder: string;
   const page = '<script type="application/json" id="host-files"></script><script src="/static/main.js"></script>';
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe("nameHostFiles", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("gives what the page begins with its hash for a name, and the page the hashes of all", () => {
+  it("names entry scripts by their hash, and lists the hashes of all files in the page", () => {
     hashHostFiles(folder);
     const hashedName = `main.${createHash("sha256").update("begin()").digest("hex").slice(0, 8)}.js`;
     expect(readdirSync(join(folder, "static")).sort()).toEqual(["295.11461abc.js", hashedName]);
@@ -38,7 +38,7 @@ describe("nameHostFiles", () => {
     expect(finalPage).toContain(`id="host-files">${JSON.stringify(files)}<`);
   });
 
-  it("refuses a page without a place for them, or that names a script which was not built", () => {
+  it("refuses a page without a host-files element, or with a script that was not built", () => {
     writeFileSync(join(folder, "index.html"), page.replace("host-files", "other"));
     expect(() => hashHostFiles(folder)).toThrow("host-files");
     writeFileSync(join(folder, "index.html"), `${page}<script src="/static/gone.1.js"></script>`);

@@ -1,7 +1,4 @@
-/**
- * The same sources as one plain webpack application, which the benchmark of the portal compares it
- * with.
- */
+/** Builds the same sources as one webpack application, for the portal's benchmark. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,35 +13,29 @@ import { assembleHost } from "./host-files.ts";
 import { loadConfigs, runWebpack } from "./run-webpack.ts";
 
 export interface MonolithSettings {
-  /**
-   * What of the packages that host and remotes share is in it: what is used, or all that the host
-   * gives.
-   */
-  readonly packages: "used" | "whole";
-  /** Where it is put, in place of `host/dist`; made anew. */
-  readonly target: string;
+  /** Bundles used exports only, or all that the host shares. */
+  readonly sharedPackages: "used" | "whole";
+  /** Output folder, in place of `host/dist`; emptied first. */
+  readonly targetFolder: string;
 }
 
 const AssetsModule = z.object({
   AssetsPlugin: z.custom<new () => { apply(compiler: Compiler): void }>((value) => typeof value === "function"),
 });
 
-/**
- * Builds host and remotes as one application: no federation, routes by `import()`, unused code left
- * out as webpack does. The workers have to be built.
- */
-export async function buildMonolith({ packages, target }: MonolithSettings): Promise<void> {
+/** Builds host and remotes without federation. The workers must be built before. */
+export async function buildMonolith({ sharedPackages, targetFolder }: MonolithSettings): Promise<void> {
   const [host] = await loadConfigs("host", { mode: "production" });
   if (host === undefined) throw new TypeError("the host has no configuration");
-  const workFolder = join(rootFolder, ".cache/monolith", packages);
-  for (const folder of [workFolder, target]) rmSync(folder, { recursive: true, force: true });
+  const workFolder = join(rootFolder, ".cache/monolith", sharedPackages);
+  for (const folder of [workFolder, targetFolder]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(workFolder, { recursive: true });
   const { AssetsPlugin } = AssetsModule.parse(
     await import(pathToFileURL(join(rootFolder, "remote-recovery/webpack/assets-plugin.ts")).href),
   );
   const application: Configuration = {
     ...host,
-    entry: { main: [...(packages === "whole" ? [writeWholePackagesEntry(workFolder)] : []), "./src/index.ts"] },
+    entry: { main: [...(sharedPackages === "whole" ? [writeWholePackagesEntry(workFolder)] : []), "./src/index.ts"] },
     resolve: { ...host.resolve, modules: [join(rootFolder, "host/node_modules"), "node_modules"] },
     output: { ...host.output, path: join(workFolder, "web"), uniqueName: "relicario_one" },
     plugins: [
@@ -57,24 +48,18 @@ export async function buildMonolith({ packages, target }: MonolithSettings): Pro
     ],
   };
   await runWebpack([application]);
-  await assembleHost(join(workFolder, "web"), target);
+  await assembleHost(join(workFolder, "web"), targetFolder);
 }
 
-/** Writes a module that keeps every name of the shared packages, though nothing of it ever runs. */
+/** Writes an entry that keeps every export of the shared packages. */
 function writeWholePackagesEntry(folder: string): string {
   const file = join(folder, "whole-packages.js");
-  // These two the host gives without some of their names.
-  const resolveModulePath = (name: string): string =>
-    ["zod", "react-router-dom"].includes(name) ? join(rootFolder, "host/src/shared-packages", `${name}.ts`) : name;
-  const imports = Object.keys(sharedModules).map((name) => `import(${JSON.stringify(resolveModulePath(name))})`);
+  const imports = Object.keys(sharedModules).map((name) => `import(${JSON.stringify(name)})`);
   writeFileSync(file, `globalThis.wholePackages = () => [${imports.join(", ")}];\n`);
   return file;
 }
 
-/**
- * Writes what takes the place of host/src/remotes/preload.ts: releases are not run, so nothing of
- * them is asked for.
- */
+/** Replaces host/src/remotes/preload.ts: there are no releases to preload. */
 function writePreloadStub(folder: string): string {
   const file = join(folder, "preload.js");
   writeFileSync(file, "export function preloadArea() {}\n");
@@ -82,8 +67,7 @@ function writePreloadStub(folder: string): string {
 }
 
 /**
- * Writes what takes the place of host/src/remotes/federation.ts: each remote a lazy part of the
- * application. Its texts still lie with its release.
+ * Replaces host/src/remotes/federation.ts: remotes are lazy chunks. Texts still come from releases.
  */
 function writeLazyRemotes(folder: string): string {
   const file = join(folder, "federation.js");

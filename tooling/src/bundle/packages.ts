@@ -1,16 +1,15 @@
 import { remoteNames } from "../remotes.ts";
 
 /** `host`, or the name of a remote. */
-export type Buildable = string;
+export type BuildTarget = string;
 
-/** What webpack builds, the longest first, so that two at a time end soonest. */
-export const buildables: readonly Buildable[] = [...new Set(["recovery", "host", ...remoteNames])];
+/** The slowest first, so that two builds at a time end soonest. */
+export const buildTargets: readonly BuildTarget[] = [...new Set(["recovery", "host", ...remoteNames])];
 
-export function isBuildable(name: unknown): name is Buildable {
-  return buildables.some((buildable) => buildable === name);
+export function isBuildTarget(name: unknown): name is BuildTarget {
+  return buildTargets.some((target) => target === name);
 }
 
-/** Folder of its package, from the checkout's root. */
-export function getPackageFolder(name: Buildable): string {
+export function getPackageFolder(name: BuildTarget): string {
   return name === "host" ? "host" : `remote-${name}`;
 }

@@ -1,7 +1,4 @@
-/**
- * Builds packages once more, of the same sources in a folder of its own: what is released depends
- * on its sources alone, and whoever has them can show it.
- */
+/** Rebuilds packages in another folder, to show that builds are reproducible. */
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,19 +10,18 @@ import { isPrecompressed } from "../release/compress.ts";
 import { listFiles } from "../release/files.ts";
 import { computeFileIntegrity } from "../release/integrity.ts";
 import { runPnpm } from "../release/pnpm.ts";
-import { getPackageFolder, type Buildable } from "./packages.ts";
+import { getPackageFolder, type BuildTarget } from "./packages.ts";
 
 const execFileAsync = promisify(execFile);
 const maxBuffer = 64 * 1024 * 1024;
 
 /**
- * The hash of each file that a build serves, by its path. Compressed forms and signatures are left
- * out: they are made of the others.
+ * Integrity hashes by path, without compressed forms and signatures, which derive from the others.
  */
-export type BuiltFiles = Readonly<Record<string, string>>;
+export type FileHashes = Readonly<Record<string, string>>;
 
-/** Hashes of the files that the packages' builds in this checkout serve. */
-export function hashBuiltFiles(name: Buildable, root: string = rootFolder): BuiltFiles {
+/** Hashes the served files of a build in the checkout `root`. */
+export function hashBuiltFiles(name: BuildTarget, root: string = rootFolder): FileHashes {
   const dist = join(root, getPackageFolder(name), "dist");
   const folder = name === "host" ? dist : join(dist, readFileSync(join(dist, "current"), "utf8").trim());
   return Object.fromEntries(
@@ -36,10 +32,10 @@ export function hashBuiltFiles(name: Buildable, root: string = rootFolder): Buil
 }
 
 /**
- * Copies the sources of this checkout, as they stand, installs what the lockfile says, builds, and
- * removes all of it. Takes a minute or two.
+ * Copies the sources, uncommitted changes included, to a temporary folder and builds there. Takes a
+ * minute or two.
  */
-export async function rebuild(names: readonly Buildable[]): Promise<ReadonlyMap<Buildable, BuiltFiles>> {
+export async function rebuild(names: readonly BuildTarget[]): Promise<ReadonlyMap<BuildTarget, FileHashes>> {
   const folder = mkdtempSync(join(tmpdir(), "rebuild-"));
   try {
     const { stdout: sources } = await execFileAsync(
@@ -67,8 +63,8 @@ export async function rebuild(names: readonly Buildable[]): Promise<ReadonlyMap<
   }
 }
 
-/** Which files are not the same, in words; none when both are the same bytes. */
-export function describeDifferences(expected: BuiltFiles, actual: BuiltFiles): string[] {
+/** One sentence for each file that differs. */
+export function describeDifferences(expected: FileHashes, actual: FileHashes): string[] {
   const paths = [...new Set([...Object.keys(expected), ...Object.keys(actual)])].sort();
   return paths
     .filter((path) => expected[path] !== actual[path])

@@ -7,16 +7,15 @@ import webpack, { type Configuration, type MultiStats } from "webpack";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { getPackageFolder, type Buildable } from "./packages.ts";
+import { getPackageFolder, type BuildTarget } from "./packages.ts";
 
-/** What `webpack` alone would build in the package's folder. */
-export function loadConfigs(name: Buildable, options: BuildArguments): Promise<Configuration[]> {
+/** Loads the webpack configurations of a package, as its own `webpack` command does. */
+export function loadConfigs(name: BuildTarget, options: BuildArguments): Promise<Configuration[]> {
   return loadConfigsFrom(join(rootFolder, getPackageFolder(name)), options);
 }
 
-/** What `webpack` alone would build in this folder. */
 export async function loadConfigsFrom(folder: string, options: BuildArguments): Promise<Configuration[]> {
-  // Of a remote elsewhere it is plain JavaScript, which older versions of Node run too.
+  // Remotes outside this repository have plain JavaScript, which older versions of Node run too.
   const config = ["webpack.config.ts", "webpack.config.mjs"]
     .map((name) => join(folder, name))
     .find((file) => existsSync(file));
@@ -32,7 +31,7 @@ export async function loadConfigsFrom(folder: string, options: BuildArguments): 
   return [configure({}, options)].flat();
 }
 
-/** Builds once. @throws Error with what webpack says, also of a warning */
+/** @throws Error with webpack's errors and warnings */
 export function runWebpack(configs: Configuration[]): Promise<void> {
   const compiler = webpack(configs);
   return new Promise((resolve, reject) => {
@@ -48,10 +47,10 @@ export function runWebpack(configs: Configuration[]): Promise<void> {
   });
 }
 
-/** What webpack says is wrong, or null. */
+/** Errors and warnings of a build; null when there are none. */
 export function describeFailure(error: Error | null, stats: MultiStats | undefined): string | null {
   if (error !== null) return error.stack ?? error.message;
   if (stats === undefined || !(stats.hasErrors() || stats.hasWarnings())) return null;
-  // A warning of the bundler (an export that is not there, say) is a fault of ours.
+  // A warning, such as a missing export, is a bug of ours.
   return stats.toString({ preset: "errors-warnings", colors: process.stderr.isTTY });
 }

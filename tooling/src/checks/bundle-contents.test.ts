@@ -2,8 +2,8 @@ import { findBundleProblems } from "./bundle-contents.ts";
 
 const createScript = (text: string) => [{ file: "1.js", text }];
 
-describe("problemsOfBundle", () => {
-  it("lets recovery seal and load WASM, and the host bring React", () => {
+describe("findBundleProblems", () => {
+  it("allows sealing code and WASM in recovery, and React in the host", () => {
     expect(
       findBundleProblems({
         name: "recovery",
@@ -20,6 +20,14 @@ describe("problemsOfBundle", () => {
         sources: [],
       }),
     ).toEqual([]);
+  });
+
+  it("allows React in the script of the vault's elements, and in no other of recovery", () => {
+    const text = 'Symbol.for("react.transitional.element")';
+    const scripts = ["vault-element.js", "2.js"].map((file) => ({ file, text }));
+    expect(findBundleProblems({ name: "recovery", scripts, wasm: [], sources: [] })).toEqual([
+      "recovery carries a React of its own (2.js).",
+    ]);
   });
 
   it.each([
@@ -48,7 +56,7 @@ describe("problemsOfBundle", () => {
       },
       "host carries federation's runtime in CommonJS, which the host has as an ES module.",
     ],
-  ] as const)("says so when %s", (_case, bundle, problem) => {
+  ] as const)("reports that %s", (_case, bundle, problem) => {
     expect(findBundleProblems(bundle)).toEqual([problem]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * `pnpm check:coverage`: fails when docs/coverage.md claims what no test shows, or a test file is
- * in no tier or in both; prints the counts last.
+ * not in exactly one tier.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -16,13 +16,12 @@ const report = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "u
   try {
     return readFileSync(path.join(root, file), "utf8");
   } catch {
-    // Not there, or not readable: either way it shows nothing, and the check says so with the row's
-    // id.
+    // The check reports the row.
     return null;
   }
 });
 
-/** What jest and Playwright find, beside what the tiers hold. */
+/** All test files, to compare with the tiers. */
 const discoveredFiles = [...(await listJestFiles([])), ...globSync("e2e/specs/**/*.spec.ts", { cwd: root })].sort();
 const files = (await listCheckoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
 const tiers = assignTiers(files, report.rows);

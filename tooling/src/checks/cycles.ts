@@ -1,4 +1,4 @@
-/** `pnpm check:circles`: no file and no folder imports itself in a circle. */
+/** `pnpm check:circles`: finds import cycles of files and of folders. */
 import { globSync } from "node:fs";
 
 import { rootFolder } from "../paths.ts";

@@ -1,19 +1,18 @@
 /**
- * Circles of folders: a folder that imports itself by way of others beside it. Within a folder each
- * sub-folder counts as one, with all that lies below it, and so does each file that lies directly
- * in it. Imports of types count; tests and what only tests use do not.
+ * Finds cycles of folders. A subfolder with all its contents counts as one part of its folder, and
+ * so does each file directly in it. Type imports count; tests and test helpers do not.
  */
 
-/** Files that may reach anywhere in their package. */
+/** Files that may import anything of their package. */
 const testFile = /\.test\.tsx?$|(^|\/)((testing|contracts|attacks|bench)\/|conformance)/;
 
-/** What a file imports, by file, as dpdm tells it. */
+/** Imports of each file, as dpdm returns them. */
 export type ImportsByFile = Readonly<Record<string, readonly { readonly id: string | null }[] | null>>;
 
-/** One import for each part of a folder that imports another part, by both. */
+/** An example import for each pair of an importing and an imported part. */
 type PartImports = Map<string, Map<string, string>>;
 
-/** All circles of folders, each in one sentence with the imports that make it. */
+/** One sentence for each cycle, with example imports. */
 export function findFolderCycles(files: ImportsByFile): string[] {
   const folders = new Map<string, PartImports>();
   for (const [file, dependencies] of Object.entries(files)) {
@@ -26,10 +25,10 @@ export function findFolderCycles(files: ImportsByFile): string[] {
   }
   return [...folders]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([folder, imports]) => findShortCycles(imports).map((cycle) => describe(folder, imports, cycle)));
+    .flatMap(([folder, imports]) => findShortCycles(imports).map((cycle) => describeCycle(folder, imports, cycle)));
 }
 
-/** The folder that holds both, and in which of its parts each lies. */
+/** The deepest common folder, and the part of it that holds each file. */
 function splitAtCommonFolder(file: string, imported: string): { folder: string; from: string; to: string } {
   const [parts, otherParts] = [file.split("/"), imported.split("/")];
   const depth = parts.findIndex((part, index) => part !== otherParts[index]);
@@ -38,41 +37,41 @@ function splitAtCommonFolder(file: string, imported: string): { folder: string; 
 }
 
 /**
- * Shortest circles, so many that each part in one is named. Circles of files alone are left out:
- * they are found among files.
+ * Finds short cycles until each part in a cycle is named. Leaves out cycles of only files, which
+ * import-cycles.ts finds.
  */
 function findShortCycles(imports: PartImports): readonly (readonly string[])[] {
-  const named = new Set<string>();
+  const namedParts = new Set<string>();
   const cycles: (readonly string[])[] = [];
   for (const part of [...imports.keys()].sort()) {
-    if (named.has(part)) continue;
+    if (namedParts.has(part)) continue;
     const cycle = findCycleThrough(part, imports);
     if (cycle?.some((each) => each.endsWith("/")) !== true) continue;
     cycles.push(cycle);
-    for (const each of cycle) named.add(each);
+    for (const each of cycle) namedParts.add(each);
   }
   return cycles;
 }
 
-/** The shortest way from a part back to itself; null without one. */
+/** The shortest cycle through a part, by breadth-first search. */
 function findCycleThrough(start: string, imports: PartImports): readonly string[] | null {
   const paths = [[start]];
-  const seen = new Set<string>();
+  const seenParts = new Set<string>();
   for (const path of paths) {
     for (const next of imports.get(path.at(-1) ?? start)?.keys() ?? []) {
       if (next === start) return path;
-      if (!seen.has(next)) paths.push([...path, next]); // grows while it is read: nearest first
-      seen.add(next);
+      if (!seenParts.has(next)) paths.push([...path, next]); // the loop visits what it appends
+      seenParts.add(next);
     }
   }
   return null;
 }
 
-function describe(folder: string, imports: PartImports, cycle: readonly string[]): string {
-  const closed = [...cycle, ...cycle.slice(0, 1)];
-  const examples = cycle.map((part, index) => imports.get(part)?.get(closed[index + 1] ?? "") ?? "");
+function describeCycle(folder: string, imports: PartImports, cycle: readonly string[]): string {
+  const closedCycle = [...cycle, ...cycle.slice(0, 1)];
+  const examples = cycle.map((part, index) => imports.get(part)?.get(closedCycle[index + 1] ?? "") ?? "");
   return [
-    `${folder || "."}: ${closed.join(" -> ")} is a circle of folders: move what both sides need to a folder below them.`,
+    `${folder || "."}: ${closedCycle.join(" -> ")} is a cycle of folders: move what both need to a folder below them.`,
     ...examples.map((example) => `  ${example}`),
   ].join("\n");
 }

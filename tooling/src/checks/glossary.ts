@@ -1,6 +1,6 @@
 /**
- * `pnpm check:glossary`: texts for people have no phrase, and folders no name, that
- * `docs/glossary.md` replaces. Identifiers are ESLint's (eslint.config.mjs).
+ * `pnpm check:glossary`: finds phrases and names of folders that docs/glossary.md replaces. ESLint
+ * checks identifiers (eslint.config.mjs).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,23 +1,19 @@
 /**
- * The names that the host gives of each shared module, as the modules themselves export them: `pnpm
- * check:surface` compares, `pnpm surface` writes `shared/src/webpack/surface.json` and the
- * re-exports of the host. Read by webpack, with the resolution that the builds have.
+ * Compares (`pnpm check:surface`) or writes (`pnpm surface`) the names that the host shares, in
+ * shared/src/webpack/surface.json. Webpack reads the exports, so resolution is that of the builds.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-import { baseConfig } from "@relicario/shared/webpack";
+import { baseConfig, unstableNames } from "@relicario/shared/webpack";
 import webpack from "webpack";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { findSurfaceProblems, type Surface } from "./surface-problems.ts";
+import { findFloor, findSurfaceProblems, type ExportedModule } from "./surface-problems.ts";
 
-/** What the host's build gives in the form of plain re-exports. */
-const reExportsFolder = join(rootFolder, "host/src/shared-packages");
-
-/** Every module that host and remotes share. A new one is a new minor version of the contract. */
+/** Adding a module is a minor version of the contract. */
 const sharedModuleNames = [
   "react",
   "react/jsx-runtime",
@@ -33,26 +29,24 @@ const sharedModuleNames = [
   "zod",
   ...["contract", "api", "errors", "i18n", "ui", "forms"].map((entryPoint) => `@relicario/shared/${entryPoint}`),
 ];
-/** Read for the re-exports of zod, and not shared. */
-const internalModules = ["zod/v4/core"];
 const hostFolder = join(rootFolder, "host");
+/** Replaces react-router-dom in the host's build. */
+const reExports = join(hostFolder, "src/shared-packages/react-router-dom.ts");
 const surfacePath = join(rootFolder, "shared/src/webpack/surface.json");
 
-/** What each module exports, before anything is withheld. */
-async function readExports(): Promise<Surface> {
-  const requestedNames = [...sharedModuleNames, ...internalModules];
-  const source = requestedNames
+async function readExports(names: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
+  const source = names
     .map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`)
     .join("\n");
   const config = baseConfig({ name: "surface", context: hostFolder, mode: "production" });
   const compiler = webpack({
     ...config,
-    optimization: { ...config.optimization, minimize: false, concatenateModules: false }, // nobody runs what comes out
+    optimization: { ...config.optimization, minimize: false, concatenateModules: false }, // the output is never run
     cache: false,
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
   });
   return new Promise((resolve, reject) => {
-    const exportsByModule: Record<string, Surface[string]> = {};
+    const exportsByModule: Record<string, readonly string[]> = {};
     compiler.hooks.thisCompilation.tap("surface", (compilation) => {
       compilation.hooks.finishModules.tap({ name: "surface", stage: 1000 }, () => {
         const [entry] = compilation.entries.get("main")?.dependencies ?? [];
@@ -61,9 +55,7 @@ async function readExports(): Promise<Surface> {
           if (!(connection.dependency instanceof webpack.dependencies.ModuleDependency)) continue;
           const { request } = connection.dependency;
           const provided = compilation.moduleGraph.getProvidedExports(connection.module);
-          if (Array.isArray(provided))
-            exportsByModule[request] = { version: readVersion(request), exports: provided.toSorted() };
-          else exportsByModule[request] = { version: readVersion(request), exports: readCommonJsExports(request) };
+          exportsByModule[request] = Array.isArray(provided) ? provided.toSorted() : readCommonJsExports(request);
         }
       });
     });
@@ -71,51 +63,13 @@ async function readExports(): Promise<Surface> {
       compiler.close(() => {
         if (error !== null) reject(error);
         else if (stats?.hasErrors() === true) reject(new Error(stats.toString("errors-only")));
-        else
-          resolve(
-            Object.fromEntries(
-              requestedNames.map((name) => [
-                name,
-                exportsByModule[name] ?? { version: readVersion(name), exports: [] },
-              ]),
-            ),
-          );
+        else resolve(exportsByModule);
       });
     });
   });
 }
 
-/**
- * Plain re-exports, by file name: of all of zod but its languages, which stand in it twice, as
- * `locales` and in `core`; and of React Router by name, because what its package says, `export *
- * from` another shared one, is lost when webpack builds again.
- */
-function renderReExports(surface: Surface): Record<string, string> {
-  const renderReExport = (names: readonly string[], from: string) =>
-    `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
-  const zodParts = (surface["zod"]?.exports ?? []).filter(
-    (name) => !["core", "default", "locales", "z"].includes(name),
-  );
-  const zodCore = (surface["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
-  const comment = "/** Written by `pnpm surface`, which says why. */\n";
-  const router = surface["react-router"]?.exports ?? [];
-  const routerDom = (surface["react-router-dom"]?.exports ?? []).filter(
-    (name) => name === "RouterProvider" || !router.includes(name),
-  );
-  return {
-    "react-router-dom.ts":
-      comment +
-      renderReExport(
-        router.filter((name) => !routerDom.includes(name)),
-        "react-router",
-      ) +
-      renderReExport(routerDom, "react-router/dom"),
-    "zod-core.ts": comment + renderReExport(zodCore, "zod/v4/core"),
-    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${renderReExport(zodParts, "zod/v4")}`,
-  };
-}
-
-/** React's packages are CommonJS: their names are known when they run. */
+/** CommonJS, such as React: exports are known only at run time. */
 function readCommonJsExports(name: string): string[] {
   const module: unknown = createRequire(join(hostFolder, "package.json"))(name);
   if (typeof module !== "object" || module === null) throw new TypeError(`${name} exports nothing`);
@@ -134,40 +88,45 @@ const SurfaceFile = z.record(
   z.string(),
   z.object({
     version: z.string(),
+    floor: z.string(),
     exports: z.array(z.string()),
     withheld: z.record(z.string(), z.string()).optional(),
   }),
 );
 
-const listed = SurfaceFile.parse(JSON.parse(readFileSync(surfacePath, "utf8")));
-const allExports = await readExports();
-const exported: Surface = Object.fromEntries(
-  Object.entries(allExports).filter(([name]) => !internalModules.includes(name)),
+const listedSurface = SurfaceFile.parse(JSON.parse(readFileSync(surfacePath, "utf8")));
+const { [reExports]: reExportedNames = [], ...exportsByModule } = await readExports([...sharedModuleNames, reExports]);
+const exportedModules: Readonly<Record<string, ExportedModule>> = Object.fromEntries(
+  sharedModuleNames.map((name) => [
+    name,
+    {
+      version: readVersion(name),
+      exports: (exportsByModule[name] ?? []).filter((exportName) => !unstableNames.test(exportName)),
+    },
+  ]),
 );
 if (process.argv.includes("--write")) {
-  const entries = Object.entries(exported).map(([name, { version, exports }]) => {
-    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([exportName]) =>
+  const entries = Object.entries(exportedModules).map(([name, { version, exports }]) => {
+    const withheld = Object.entries(listedSurface[name]?.withheld ?? {}).filter(([exportName]) =>
       exports.includes(exportName.split(".", 1).join("")),
     );
+    const floor = findFloor(listedSurface[name], { version, exports });
     const exposed = exports.filter((exportName) => !withheld.some(([withheldName]) => withheldName === exportName));
     return [
       name,
-      { version, exports: exposed, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) },
+      { version, floor, exports: exposed, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) },
     ];
   });
   writeFileSync(surfacePath, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
-  for (const [name, text] of Object.entries(renderReExports(allExports)))
-    writeFileSync(join(reExportsFolder, name), text);
 } else {
-  const problems = findSurfaceProblems(listed, exported);
-  for (const [name, text] of Object.entries(renderReExports(allExports))) {
-    if (readFileSync(join(reExportsFolder, name), "utf8") !== text)
-      problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
-  }
+  const problems = findSurfaceProblems(listedSurface, exportedModules);
+  const missingReExports =
+    exportedModules["react-router-dom"]?.exports.filter((name) => !reExportedNames.includes(name)) ?? [];
+  if (missingReExports.length > 0) problems.push(`${reExports} lacks ${missingReExports.join(", ")}.`);
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) {
     console.error(
-      "`pnpm surface` writes the list anew; what it gains is a minor version of the contract, what it loses a major one.",
+      "`pnpm surface` rewrites the list. A new name is a minor version of the contract, a lost name a major one.",
     );
     process.exitCode = 1;
   }

@@ -9,8 +9,8 @@ const findProblems = (text: string, texts: readonly TextFile[]): string[] =>
 const buildComponentSource = (body: string, namespace = "home"): string =>
   `const { t } = useTranslation("${namespace}"); ${body}`;
 
-describe("problemsOfTexts", () => {
-  it("has nothing to say when every key is used and exists", () => {
+describe("findTextProblems", () => {
+  it("accepts keys that exist and are used", () => {
     expect(
       findProblems(
         buildComponentSource('t("row.title"); t(`phase.${x}_status`); t(y ? "a" : "b"); t("errors:offline")'),
@@ -27,7 +27,7 @@ describe("problemsOfTexts", () => {
     ).toEqual([]);
   });
 
-  it("finds a key that is used and not there", () => {
+  it("finds a used key that does not exist", () => {
     expect(
       findProblems(
         buildComponentSource('t("row.titel"); t("row.title")'),
@@ -36,7 +36,7 @@ describe("problemsOfTexts", () => {
     ).toEqual([expect.stringContaining('"row.titel" is in no text file')]);
   });
 
-  it("finds a template that fits no key", () => {
+  it("finds a template that matches no key", () => {
     expect(
       findProblems(
         buildComponentSource('t(`row.${x}_body`); t("row.title")'),
@@ -54,14 +54,14 @@ describe("problemsOfTexts", () => {
     ).toContainEqual(expect.stringContaining('"title" is in no text file (list)'));
   });
 
-  it("finds a title that a manifest names and nobody wrote, and counts one that is there as used", () => {
+  it("finds a manifest's title that has no text, and counts an existing one as used", () => {
     const manifestTitles = ["home:row.title", "home:row.titel"].map((key) => ({ path: "remote-x/manifest.json", key }));
     expect(
       findTextProblems([], createBothLanguages("home", { row: { title: "T" } }), ["en", "es"], manifestTitles),
     ).toEqual(['remote-x/manifest.json: "home:row.titel" is in no text file (home).']);
   });
 
-  it("finds a key that nobody uses", () => {
+  it("finds an unused key", () => {
     expect(
       findProblems(buildComponentSource('t("a")'), createBothLanguages("home", { a: "A", left_over: "B" })),
     ).toEqual(["home:left_over is used nowhere."]);
@@ -106,7 +106,7 @@ describe("problemsOfTexts", () => {
     ]);
   });
 
-  it("finds words in the code", () => {
+  it("finds hard-coded texts", () => {
     expect(
       findProblems(
         buildComponentSource('t("a"); const x = <p title="Close it">Hello there</p>;'),

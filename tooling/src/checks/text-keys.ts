@@ -1,7 +1,6 @@
 /**
- * What the code asks of the texts, and what the texts say: every key that is used exists, every key
- * that exists is used, in every language, with the same placeholders; and no words for people stand
- * in the code itself.
+ * Compares code and texts: every used key exists and every key is used, in all languages, with the
+ * same placeholders; no text is hard-coded.
  */
 import ts from "typescript";
 
@@ -22,14 +21,12 @@ export interface TextFile {
 const pluralSuffix = /_(zero|one|two|few|many|other)$/;
 const textAttributes = new Set(["aria-label", "aria-description", "alt", "title", "placeholder", "label"]);
 
-/** A text that is asked for outside the code: `<namespace>:<key>`. */
+/** `<namespace>:<key>` of a text that is referenced outside the code. */
 export interface TextReference {
-  /** Path of what asks for it, from the root. */
   readonly path: string;
   readonly key: string;
 }
 
-/** All problems, each in one sentence. */
 export function findTextProblems(
   sources: readonly SourceFile[],
   texts: readonly TextFile[],
@@ -79,16 +76,13 @@ export function findTextProblems(
 }
 
 interface KeyUsage {
-  /** Where it is looked up; empty where the code does not tell. */
+  /** Namespaces to search; empty when the code names none. */
   readonly namespaces: readonly string[];
-  /** The namespace that is written before the key. */
+  /** The prefix of the key, if any. */
   readonly explicitNamespace: string | null;
   readonly pattern: RegExp;
   readonly displayText: string;
-  /**
-   * It is certainly a key: the argument of `t`. Other words of the code only count as possible
-   * uses.
-   */
+  /** True for an argument of `t`. Other strings count only as possible uses. */
   readonly isCertain: boolean;
 }
 
@@ -198,7 +192,7 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
       usages.push(toUsage({ parts: [node.initializer.text] }, namespaces, true));
     }
     const literal = ts.isExpression(node) ? parseLiteral(node) : null;
-    // Outside of a call of `t`, a template that begins with a hole would fit anything.
+    // Outside of a call of `t`, a template that starts with a placeholder would match any key.
     if (literal !== null && (literal.parts.length === 1 || (literal.parts[0] ?? "").length > 2))
       usages.push(toUsage(literal, [], false));
     if (ts.isJsxText(node) && /\p{L}{2}/u.test(node.text))
@@ -222,7 +216,7 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
   return { usages, hardcodedTexts };
 }
 
-/** The fixed parts of a literal or template; a hole is between each two of them. */
+/** Fixed parts, which placeholders separate. */
 function parseLiteral(node: ts.Expression): { parts: string[] } | null {
   if (ts.isStringLiteralLike(node)) return { parts: [node.text] };
   if (ts.isTemplateExpression(node))

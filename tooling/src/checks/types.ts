@@ -1,7 +1,4 @@
-/**
- * `pnpm types`: all packages in one run of TypeScript 7. What is unchanged since the last run is
- * not checked again.
- */
+/** `pnpm types`: checks all packages in one incremental run of TypeScript 7. */
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +6,8 @@ import { join } from "node:path";
 import { rootFolder } from "../paths.ts";
 import { packageFolders } from "../remotes.ts";
 
-// A package that was updated lies in another folder: TypeScript would find the former one
-// unchanged, and look no further.
+// TypeScript would not notice an updated dependency: it has a new path, and the file at its old
+// path is unchanged.
 const installedAt = statSync(join(rootFolder, "node_modules/.pnpm/lock.yaml")).mtimeMs;
 for (const folder of packageFolders) {
   const buildInfo = join(rootFolder, folder, "tsconfig.tsbuildinfo");

@@ -13,12 +13,12 @@ const manifests = [
   },
 ];
 
-describe("problemsOfVersions", () => {
-  it("has nothing to say when all versions stand in the catalog", () => {
+describe("findVersionProblems", () => {
+  it("accepts versions that are all in the catalog", () => {
     expect(findVersionProblems({ manifests, workspace, lockfile })).toEqual([]);
   });
 
-  it("finds a version that stands in a package", () => {
+  it("finds a version outside the catalog", () => {
     const problems = findVersionProblems({
       manifests: [...manifests, { name: "b", ...noDependencies, dependencies: { react: "^19.0.0" } }],
       workspace,
@@ -39,7 +39,7 @@ describe("problemsOfVersions", () => {
     expect(problems).toEqual(["react is installed in 2 versions: 18.0.0, 19.3.1."]);
   });
 
-  it("finds a pinned package that nobody uses", () => {
+  it("finds an unused pinned package", () => {
     expect(findVersionProblems({ manifests, workspace: `${workspace}  left-pad: 1.3.0\n`, lockfile })).toEqual([
       "The catalog pins left-pad, and no package asks for it.",
     ]);

@@ -14,15 +14,16 @@ export interface VersionSources {
   readonly lockfile: string;
 }
 
-/** Second versions, each with the reason why it does no harm. */
+/** Packages that may be installed in two versions, each with the reason. */
 const toleratedDuplicates: Readonly<Record<string, string>> = {
   "@noble/curves": "@noble/post-quantum, of age-encryption, asks for 2.0",
   "@noble/hashes": "@noble/post-quantum, of age-encryption, asks for 2.0",
+  esbuild: "drizzle-kit asks for 0.18 and 0.25",
+  "lru-cache": "babel and path-scurry, of jest, ask for 5 and 10",
   semver: "babel, of jest, asks for 6",
   typescript: "7 checks the types; ts-loader, typescript-eslint and our own checks need the API of 6",
 };
 
-/** All problems, each in one sentence. */
 export function findVersionProblems({ manifests, workspace, lockfile }: VersionSources): string[] {
   const problems: string[] = [];
   const pinnedVersions = new Map(
@@ -43,7 +44,7 @@ export function findVersionProblems({ manifests, workspace, lockfile }: VersionS
       const expected = dependency.startsWith("@relicario/") ? "workspace:*" : "catalog:";
       if (range !== expected)
         problems.push(
-          `${name} asks for ${dependency} "${range}": write "${expected}", the version stands in pnpm-workspace.yaml.`,
+          `${name} asks for ${dependency} "${range}": write "${expected}", the version belongs in pnpm-workspace.yaml.`,
         );
     }
   }

@@ -1,5 +1,5 @@
 /**
- * `pnpm check:versions`: every version stands once, in the catalog, and no package that it names is
+ * `pnpm check:versions`: checks that only the catalog has versions, and that no package in it is
  * installed twice.
  */
 import { readFileSync } from "node:fs";

@@ -15,16 +15,15 @@ const publishedPorts = new Map(
 
 const shareNetwork = (left: Container, right: Container): boolean =>
   left.networks.some((network) => right.networks.includes(network));
-/** The containers that a host of an address may be: one, or with `*` all that fit. */
 const matchContainers = (host: string): [string, Container][] =>
   containers.filter(([name]) => new RegExp(`^${host.replace("*", ".+")}$`).test(name));
 
 describe("docker-compose.yml", () => {
-  it("cannot be read without a password of one's own", () => {
+  it("requires a database password", () => {
     expect(() => readCompose({})).toThrow("POSTGRES_PASSWORD");
   });
 
-  it("lets every container reach each address that it is told of, and somebody listens there", () => {
+  it("lets every container reach each configured address, on a port where something listens", () => {
     const checkedHosts = new Set<string>();
     for (const [name, container] of containers) {
       for (const { variable, host, port } of parseAddresses(container)) {
@@ -50,7 +49,7 @@ describe("docker-compose.yml", () => {
     );
   });
 
-  it("names scripts, volumes, networks and containers that are there", () => {
+  it("names scripts, volumes, networks and containers that exist", () => {
     expect(containers.length).toBeGreaterThan(5);
     for (const [name, { command, volumes, networks, depends_on }] of containers) {
       if (command !== undefined) expect([name, existsSync(join(rootFolder, command[2]))]).toEqual([name, true]);
@@ -76,7 +75,7 @@ describe("docker-compose.yml", () => {
     expect(keyMounts).toEqual([
       ["identity-keys", "identity"],
       ["service-keys", "service"],
-      ["portal-keys", "deployer"],
+      ["portal-keys", "deployment-signer"],
     ]);
   });
 });

@@ -1,4 +1,3 @@
-/** What `docker-compose.yml` says, for tests that hold it to what the processes do. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,7 +6,7 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 
-/** `node --disable-warning=… <script> [argument…]`, as every command of ours is. */
+/** `node --disable-warning=… <script> [argument…]`, the form of all our commands. */
 const Command = z.tuple([z.literal("node"), z.string().startsWith("--"), z.string()], z.string());
 
 const Container = z.object({
@@ -31,8 +30,8 @@ const Compose = z.object({
 export type Compose = z.infer<typeof Compose>;
 
 /**
- * @param variables in place of `${NAME}`, `${NAME:?what to do}` and `${NAME:-what else}`
- * @throws TypeError for a variable that is not given; ZodError for a file of another form.
+ * @param variables values for `${NAME}`, `${NAME:?message}` and `${NAME:-default}`
+ * @throws TypeError when a variable is missing; ZodError when the file has another form
  */
 export function readCompose(variables: Readonly<Record<string, string>>): Compose {
   const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(
@@ -46,10 +45,7 @@ export function readCompose(variables: Readonly<Record<string, string>>): Compos
   return Compose.parse(parse(text, { merge: true }));
 }
 
-/**
- * The addresses that a container's environment names, with their host and port; `*` where a pattern
- * has it.
- */
+/** Addresses in a container's environment; a host may be a pattern with `*`. */
 export function parseAddresses({
   environment,
 }: Container): { readonly variable: string; readonly host: string; readonly port: string }[] {
@@ -60,7 +56,7 @@ export function parseAddresses({
   );
 }
 
-/** Where it listens, by what its environment or its image says; null for one that does not. */
+/** Port, from the environment or the image; null when nothing listens. */
 export function findListeningPort(container: Container | undefined): string | null {
   if (container === undefined) return null;
   const { image, build, environment } = container;

@@ -1,14 +1,13 @@
 /**
- * Runs a process of the system inside a container with the secrets of its volume, made the first
- * time: `node with-secrets.ts service|identity|gateway`. Elsewhere secrets come from the
- * environment, by whatever keeps them.
+ * Runs a process in a container: `node with-secrets.ts service|identity|gateway`. Creates its
+ * secrets at the first start and keeps them in its volume. Elsewhere the environment supplies them.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { rootFolder } from "../paths.ts";
-import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../keys/secrets.ts";
+import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../keys/process-secrets.ts";
 
 const keysFolder = process.env["KEYS_FOLDER"] ?? "/keys";
 const roles = {
@@ -25,11 +24,11 @@ const roles = {
 
 const [name] = process.argv.slice(2);
 const role = name === "service" || name === "identity" || name === "gateway" ? roles[name] : null;
-if (role === null) throw new TypeError(`say which: ${Object.keys(roles).join(", ")}`);
+if (role === null) throw new TypeError(`name one of ${Object.keys(roles).join(", ")}`);
 Object.assign(process.env, await role.secrets());
 await import(pathToFileURL(join(rootFolder, role.script)).href);
 
-/** The demo account's password is random, so somebody has to be told. */
+/** Logs the demo account: its password is random. */
 async function logDemoAccount(): Promise<string> {
   const account = await loadDemoAccount(keysFolder);
   console.log(`Demo account: ${account.email}, password ${account.password}`);

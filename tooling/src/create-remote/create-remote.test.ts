@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { createRemote } from "./create-remote.ts";
 
-// What it makes is built, tried and released in e2e/specs/a-third-party-remote.spec.ts.
+// e2e/specs/a-third-party-remote.spec.ts builds, runs and releases a created remote.
 describe("createRemote", () => {
   let folder: string;
   beforeEach(() => {
@@ -14,15 +14,12 @@ describe("createRemote", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(["Garden", "my-garden", "../garden", "1garden", "host"])(
-    "refuses a name that no remote may have: %s",
-    async (name) => {
-      await expect(createRemote(folder, name)).rejects.toThrow(`cannot be called "${name}"`);
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
+  it.each(["Garden", "my-garden", "../garden", "1garden", "host"])("refuses the invalid name %s", async (name) => {
+    await expect(createRemote(folder, name)).rejects.toThrow(`cannot be called "${name}"`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
 
-  it("leaves a folder alone that has files", async () => {
+  it("refuses a folder that has files", async () => {
     writeFileSync(join(folder, "notes.txt"), "mine");
     await expect(createRemote(folder, "garden")).rejects.toThrow("has files already");
     expect(readdirSync(folder)).toEqual(["notes.txt"]);

@@ -1,6 +1,6 @@
 /**
- * A new remote in a folder of its own, outside this repository: `create-relicario-remote <folder>
- * [--name <name>]`. The guide is docs/remotes.md.
+ * Creates a remote outside this repository: `create-relicario-remote <folder> [--name <name>]`.
+ * Guide: docs/remotes.md.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
@@ -17,12 +17,13 @@ import { UserFacingError } from "../user-facing-error.ts";
 
 const usage = "create-relicario-remote <folder> [--name <name>]";
 const templateFolder = join(rootFolder, "tooling/template");
-/** What the template builds and tests with, beside what `shared` asks for. */
+/** Packages that a remote needs besides the dependencies of `shared`. */
 const devPackages = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
 
 /**
- * Makes the folder from the template, with the contract packed beside it. @throws UserFacingError
- * when the folder has files already, or a name that no remote may have
+ * Copies the template and packs the contract.
+ *
+ * @throws UserFacingError when the folder has files, or the name is invalid
  */
 export async function createRemote(folder: string, name: string): Promise<void> {
   const parsedName = RemoteManifest.shape.name.safeParse(name);
@@ -32,7 +33,7 @@ export async function createRemote(folder: string, name: string): Promise<void> 
 
   mkdirSync(folder, { recursive: true });
   cpSync(templateFolder, folder, { recursive: true });
-  renameSync(join(folder, "gitignore"), join(folder, ".gitignore")); // npm leaves out files of that name when it packs
+  renameSync(join(folder, "gitignore"), join(folder, ".gitignore")); // `npm pack` leaves out files named .gitignore
   const fillTemplate = (text: string): string =>
     text.replaceAll("__name__", name).replaceAll("__Name__", `${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   for (const file of listFiles(folder)) {
@@ -48,7 +49,7 @@ export async function createRemote(folder: string, name: string): Promise<void> 
   );
 }
 
-/** The versions that the portal has: a remote is built against just these. */
+/** Resolves dependencies to the portal's versions, against which a remote must be built. */
 function resolveDependencies(): Record<string, string> {
   const SharedPackage = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
   const { version, peerDependencies } = SharedPackage.parse(
@@ -57,15 +58,15 @@ function resolveDependencies(): Record<string, string> {
   const { catalog } = z
     .object({ catalog: z.record(z.string(), z.string()) })
     .parse(parse(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8")));
-  const pinned = [...Object.keys(peerDependencies), ...devPackages].map((name) => {
+  const pinnedEntries = [...Object.keys(peerDependencies), ...devPackages].map((name) => {
     const pinnedVersion = catalog[name];
     if (pinnedVersion === undefined) throw new TypeError(`the catalog has no ${name}`);
     return [name, pinnedVersion] as const;
   });
-  return { "@relicario/shared": `file:./relicario-shared-${version}.tgz`, ...Object.fromEntries(pinned) };
+  return { "@relicario/shared": `file:./relicario-shared-${version}.tgz`, ...Object.fromEntries(pinnedEntries) };
 }
 
-/** What the command does with its words; gives the exit code. */
+/** @returns the exit code */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({

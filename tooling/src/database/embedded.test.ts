@@ -8,7 +8,6 @@ import { Client } from "pg";
 
 import { startDatabaseServer, type DatabaseServer } from "./embedded.ts";
 
-/** A 0700 folder, where only its owner can go. */
 let folder: string;
 const startedDatabases: DatabaseServer[] = [];
 
@@ -37,50 +36,50 @@ afterEach(async () => {
 });
 
 describe("startDatabaseServer", () => {
-  it("keeps what was written over a stop and a start", async () => {
-    const first = await start();
-    await first.createDatabase("relicario");
-    await first.createDatabase("relicario");
-    await runQuery(first.url("relicario"), "create table kept as select 7 as number");
-    await first.stop();
+  it("keeps data over a restart", async () => {
+    const firstServer = await start();
+    await firstServer.createDatabase("relicario");
+    await firstServer.createDatabase("relicario");
+    await runQuery(firstServer.getUrl("relicario"), "create table kept as select 7 as number");
+    await firstServer.stop();
     startedDatabases.pop();
 
-    const second = await start();
-    expect(await runQuery(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
-    expect(await runQuery(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
+    const secondServer = await start();
+    expect(await runQuery(secondServer.getUrl("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
+    expect(await runQuery(secondServer.getUrl("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it("keeps its password readable by its owner alone and asks for it", async () => {
+  it("stores its password for its owner only, and requires it", async () => {
     const database = await start();
     expect((await stat(join(folder, "password"))).mode & 0o777).toBe(0o600);
     const password = await readFile(join(folder, "password"), "utf8");
-    await expect(runQuery(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(
+    await expect(runQuery(database.getUrl("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(
       /password/,
     );
   });
 
-  it("says so in one line when another living process uses the folder", async () => {
+  it("fails with one line when another process uses the folder", async () => {
     await start();
     await writeFile(join(folder, "starter.pid"), String(process.ppid));
     await expect(startDatabaseServer({ folder })).rejects.toThrow(/in use by process \d+.*set DATABASE_URL/);
   });
 
-  it("starts when the pid file names a process that is something else", async () => {
-    const first = await start();
-    await first.stop();
+  it("starts when the pid file names an unrelated process", async () => {
+    const firstServer = await start();
+    await firstServer.stop();
     startedDatabases.pop();
     const unrelatedProcess = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     await once(unrelatedProcess, "spawn");
     try {
       await writeFile(join(folder, "cluster", "postmaster.pid"), `${String(unrelatedProcess.pid)}\n${folder}\n`);
-      const second = await start();
-      expect(await runQuery(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+      const secondServer = await start();
+      expect(await runQuery(secondServer.getUrl("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
     } finally {
       unrelatedProcess.kill();
     }
   });
 
-  it("ends the server that a killed starter left behind", async () => {
+  it("stops the server that a killed starter left running", async () => {
     const script = `import { startDatabaseServer } from ${JSON.stringify(join(__dirname, "embedded.ts"))};
       await startDatabaseServer({ folder: ${JSON.stringify(folder)} }); process.stdout.write("ready");`;
     const starter = spawn(process.execPath, ["--input-type=module", "-e", script], {
@@ -91,27 +90,27 @@ describe("startDatabaseServer", () => {
     await once(starter, "exit");
 
     const database = await start();
-    expect(await runQuery(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(await runQuery(database.getUrl("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
-  it("says what keeps it from starting while a killed one still has work under way", async () => {
-    const killed = await start();
-    const client = new Client({ connectionString: killed.url("postgres") });
+  it("reports why it cannot start while a backend of a killed server still runs", async () => {
+    const killedServer = await start();
+    const client = new Client({ connectionString: killedServer.getUrl("postgres") });
     client.on("error", () => undefined); // it is killed below
     await client.connect();
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-    const busy = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
-    await runQuery(killed.url("postgres"), "select 1");
-    await killed.kill();
+    const busyQuery = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
+    await runQuery(killedServer.getUrl("postgres"), "select 1");
+    await killedServer.kill();
     try {
       await expect(start()).rejects.toThrow(/shared memory block .* still in use/);
     } finally {
       process.kill(rows[0]?.pid ?? 0, "SIGKILL");
-      await busy;
+      await busyQuery;
     }
   });
 
-  it("leaves nothing half made when its folder cannot be made", async () => {
+  it("reports that its data folder cannot be created", async () => {
     await writeFile(join(folder, "cluster"), "in the way");
     await expect(startDatabaseServer({ folder })).rejects.toThrow(/PostgreSQL cannot run here/);
   });

@@ -1,41 +1,46 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
 
 import { Client, escapeIdentifier } from "pg";
 
+import { isProcessAlive } from "../process-alive.ts";
 import {
   createStartError,
   resolveProcessUser,
   findPostgresPrograms,
   runProgram,
   spawnServer,
+  type PostgresPrograms,
   type ProcessUser,
   type SpawnedServer,
 } from "./programs.ts";
 
 export interface DatabaseServerSettings {
-  /** Everything of the server lies here: data, password (0600), log. Made when it is missing. */
+  /** Holds data, password (0600) and log; created when missing. */
   readonly folder: string;
-  /** Where it listens; a free port by default. */
+  /** A free one by default. */
   readonly port?: number;
-  /** Server settings besides the usual ones, such as `{ fsync: "off" }` in tests. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** Such as `{ fsync: "off" }` in tests. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Of another version; PostgreSQL 18 by default. */
+  readonly programs?: PostgresPrograms;
 }
 
 export interface DatabaseServer {
-  /** Address of one database on this server, password included: never for a log. */
-  url(database: string): string;
-  /** Makes a database when there is none of this name. */
+  /** URL of a database, with the password: never to be logged. */
+  getUrl(database: string): string;
   createDatabase(name: string): Promise<void>;
   readonly port: number;
-  /** Resolves when the server has ended, with how it did: a signal or an exit code. */
+  /** Resolves when the server ends, with its signal or exit code. */
   readonly ended: Promise<string>;
-  /** Ends the server in an orderly way; connections that are still open are cut. */
+  /** Closes open connections. */
   stop(): Promise<void>;
-  /** SIGKILL, as a crash would be. */
+  /** SIGKILL, like a crash. */
   kill(): Promise<void>;
 }
 
@@ -44,25 +49,25 @@ const user = "relicario";
 /**
  * Starts a real PostgreSQL server on 127.0.0.1. Not for production.
  *
- * Works as root too (see programs.ts). A server that a killed process left behind on the same
- * folder is ended first; one whose starter still lives is an error. The first start of a folder
- * makes it under a temporary name, so that an interrupted one leaves nothing half made.
+ * Also runs as root (programs.ts). Stops a server that a killed process left on the same folder;
+ * fails when its starter still lives. Creates the cluster under a temporary name, so that an
+ * interrupted first start leaves nothing behind.
  *
- * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
+ * @throws DatabaseUnavailableError with one line when this machine cannot run it
  */
 export async function startDatabaseServer({
   folder,
-  settings = {},
+  parameters = {},
   port: requestedPort,
+  programs = findPostgresPrograms(),
 }: DatabaseServerSettings): Promise<DatabaseServer> {
   const root = resolve(folder);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const programs = findPostgresPrograms();
   await stopOrphanedServer(root);
   await writeFile(join(root, "starter.pid"), String(process.pid));
   const processUser = await resolveProcessUser(programs, root);
   const password = await loadOrCreatePassword(root);
-  await initializeCluster(programs.initdb, processUser, root);
+  await initializeCluster(programs, processUser, root);
 
   for (let attempt = 1; ; attempt++) {
     const port = requestedPort ?? (await findFreePort());
@@ -70,39 +75,36 @@ export async function startDatabaseServer({
     const server = spawnServer(
       programs.postgres,
       processUser,
-      buildServerFlags(join(root, "cluster"), port, settings),
+      buildServerFlags(join(root, "cluster"), port, parameters),
       log.fd,
     );
-    await log.close(); // the server has its own copy
+    await log.close(); // the server has its own descriptor
     if (await waitUntilReady(root, server)) return createServerHandle(root, port, password, server);
     const logText = await readFile(join(root, "postgres.log"), "utf8");
-    // Between asking for a free port and taking it somebody else may have taken it.
+    // Another process may have taken the free port meanwhile.
     if (!/could not bind|Address already in use/.test(logText) || attempt === 5)
       throw createStartError(parseFailureReason(logText));
   }
 }
 
-/**
- * Address of a database on the server that another process runs on this folder now; null when none
- * does.
- */
-export async function findRunningServer(folder: string): Promise<DatabaseServer["url"] | null> {
+/** Builds URLs of the server that another process runs on this folder; null when none does. */
+export async function findRunningServer(folder: string): Promise<DatabaseServer["getUrl"] | null> {
   const root = resolve(folder);
   const lines = (await readTextOrEmpty(join(root, "cluster", "postmaster.pid"))).split("\n");
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  if (lines[7]?.trim() !== "ready" || !isAlive(pid)) return null;
+  if (lines[7]?.trim() !== "ready" || !isProcessAlive(pid)) return null;
   return createUrlBuilder(port, await loadOrCreatePassword(root));
 }
 
 const createUrlBuilder =
-  (port: number, password: string): DatabaseServer["url"] =>
+  (port: number, password: string): DatabaseServer["getUrl"] =>
   (database) =>
     `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
 
 function createServerHandle(root: string, port: number, password: string, server: SpawnedServer): DatabaseServer {
   const getUrl = createUrlBuilder(port, password);
   return {
-    url: getUrl,
+    getUrl,
     port,
     ended: server.ended,
     async createDatabase(name) {
@@ -116,7 +118,7 @@ function createServerHandle(root: string, port: number, password: string, server
       }
     },
     async stop() {
-      server.kill("SIGINT"); // "fast": open transactions are rolled back
+      server.kill("SIGINT"); // fast shutdown: rolls back open transactions
       await server.ended;
       await rm(join(root, "starter.pid"), { force: true });
     },
@@ -127,47 +129,42 @@ function createServerHandle(root: string, port: number, password: string, server
   };
 }
 
-async function initializeCluster(initdb: string, processUser: ProcessUser, root: string): Promise<void> {
+async function initializeCluster(programs: PostgresPrograms, processUser: ProcessUser, root: string): Promise<void> {
   const cluster = join(root, "cluster");
   if (await readTextOrEmpty(join(cluster, "PG_VERSION"))) return;
   const temporaryCluster = join(root, `cluster.${randomBytes(4).toString("hex")}`);
   try {
-    await runProgram(initdb, processUser, [
+    await runProgram(programs.initdb, processUser, [
       `--pgdata=${temporaryCluster}`,
       `--username=${user}`,
       `--pwfile=${join(root, "password")}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      "--locale-provider=builtin",
-      "--builtin-locale=C.UTF-8",
-      "--locale=C",
+      ...programs.localeFlags,
     ]);
     await rename(temporaryCluster, cluster);
   } catch (cause) {
     await rm(temporaryCluster, { recursive: true, force: true });
-    throw createStartError("making its folder failed", cause);
+    throw createStartError("its folder cannot be created", cause);
   }
 }
 
-function buildServerFlags(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
-  const allSettings = {
+function buildServerFlags(cluster: string, port: number, parameters: Readonly<Record<string, string>>): string[] {
+  const allParameters = {
     listen_addresses: "127.0.0.1",
     port: String(port),
     unix_socket_directories: "",
     lc_messages: "C",
     timezone: "UTC",
-    // No statement and no value of a row in the log, whatever fails.
+    // Keeps statements and row values out of the log.
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
-    ...settings,
+    ...parameters,
   };
-  return ["-D", cluster, ...Object.entries(allSettings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  return ["-D", cluster, ...Object.entries(allParameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
-/**
- * The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads; the
- * first, whether it is this one.
- */
+/** Reads postmaster.pid as pg_ctl does: line 1 is the server's pid, line 8 its state. */
 async function waitUntilReady(root: string, { pid, ended }: SpawnedServer): Promise<boolean> {
   const exit = { ended: false };
   void ended.then(() => {
@@ -181,10 +178,7 @@ async function waitUntilReady(root: string, { pid, ended }: SpawnedServer): Prom
   }
 }
 
-/**
- * A server of this folder whose starter was killed is ended; a pid file whose process is something
- * else is removed.
- */
+/** Stops a server whose starter was killed. Removes a pid file that names an unrelated process. */
 async function stopOrphanedServer(root: string): Promise<void> {
   const pidFile = join(root, "cluster", "postmaster.pid");
   const pid = Number((await readTextOrEmpty(pidFile)).split("\n")[0]);
@@ -194,29 +188,19 @@ async function stopOrphanedServer(root: string): Promise<void> {
     await rm(pidFile, { force: true });
     return;
   }
-  if (!isAlive(pid)) return; // PostgreSQL itself clears a pid file without a process
+  if (!isProcessAlive(pid)) return; // PostgreSQL removes a pid file without a process
   const starter = Number(await readTextOrEmpty(join(root, "starter.pid")));
-  if (Number.isInteger(starter) && starter > 0 && starter !== process.pid && isAlive(starter)) {
+  if (Number.isInteger(starter) && starter > 0 && starter !== process.pid && isProcessAlive(starter)) {
     throw createStartError(`the folder is in use by process ${String(starter)}`);
   }
   process.kill(pid, "SIGINT");
-  while (isAlive(pid) && (await readTextOrEmpty(pidFile)) !== "") await pause(10);
+  while (isProcessAlive(pid) && (await readTextOrEmpty(pidFile)) !== "") await pause(10);
 }
 
-/** The command line of a process; null where the system does not tell. */
+/** Null except on Linux. */
 async function readCommandLine(pid: number): Promise<string | null> {
   if (process.platform !== "linux") return null;
   return (await readTextOrEmpty(`/proc/${String(pid)}/cmdline`)).replaceAll("\0", " ");
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // it lives, under another user
-    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
-  }
 }
 
 async function loadOrCreatePassword(root: string): Promise<string> {
@@ -229,25 +213,19 @@ async function loadOrCreatePassword(root: string): Promise<string> {
 }
 
 async function readTextOrEmpty(file: string): Promise<string> {
-  return readFile(file, "utf8").catch(() => ""); // a missing file says the same as an empty one here
+  return readFile(file, "utf8").catch(() => ""); // a missing file counts as empty
 }
 
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address === null || typeof address === "string") reject(new Error("no port"));
-        else resolve(address.port);
-      });
-    });
-  });
+export async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  await promisify(probe.close.bind(probe))();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
 }
 
-/** What ended it, which a few lines more may follow. */
 function parseFailureReason(text: string): string {
   const lines = text.trim().split("\n");
-  return lines.findLast((line) => line.includes("FATAL:")) ?? lines.at(-1) ?? "it ended without a word";
+  return lines.findLast((line) => line.includes("FATAL:")) ?? lines.at(-1) ?? "it logged nothing";
 }

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 
-/** jest's globalTeardown: ends the server that jest-setup.ts started. */
+/** jest's globalTeardown. */
 export default async function stopTestDatabase(): Promise<void> {
   const testDatabase = globalThis.relicarioTestDatabase;
   if (testDatabase === undefined) return;

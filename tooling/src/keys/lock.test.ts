@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { tryLock } from "./lock.ts";
 
-describe("takeLock", () => {
+describe("tryLock", () => {
   let folder: string;
   let file: string;
   beforeEach(() => {
@@ -16,15 +16,15 @@ describe("takeLock", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("is taken, given back, and taken again", () => {
-    const first = tryLock(file);
-    if (!("release" in first)) throw new Error("not taken");
-    first.release();
+  it("can be taken again after its release", () => {
+    const firstLock = tryLock(file);
+    if (!("release" in firstLock)) throw new Error("not taken");
+    firstLock.release();
     expect(existsSync(file)).toBe(false);
     expect(tryLock(file)).toHaveProperty("release");
   });
 
-  it("says which process has it while that lives", () => {
+  it("names its holder while that process lives", () => {
     const startTime =
       spawnSync("cat", [`/proc/${String(process.ppid)}/stat`], { encoding: "utf8" })
         .stdout.split(") ")
@@ -40,12 +40,12 @@ describe("takeLock", () => {
     expect(tryLock(file)).toHaveProperty("release");
   });
 
-  it("is free when another process has the holder's number by now", () => {
+  it("is free when another process has the holder's pid", () => {
     writeFileSync(file, JSON.stringify({ pid: process.ppid, since: "1" }));
     expect(tryLock(file)).toHaveProperty("release");
   });
 
-  it("is free when the file says nothing that we wrote", () => {
+  it("is free when the file has no holder", () => {
     writeFileSync(file, "");
     expect(tryLock(file)).toHaveProperty("release");
   });

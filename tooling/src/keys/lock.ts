@@ -4,16 +4,13 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { getErrorCode } from "../error-code.ts";
+import { isProcessAlive } from "../process-alive.ts";
 import { writeOnce } from "./write-once.ts";
 
 const LockHolder = z.object({ pid: z.int().positive(), since: z.string() });
 export type LockHolder = z.infer<typeof LockHolder>;
 
-/**
- * Takes the lock of a file, or says who has it. A holder that was killed does not count. Returns
- * the way to give it back.
- */
+/** Takes a lock file. Returns its release, or the living process that holds it. */
 export function tryLock(file: string): { readonly release: () => void } | { readonly heldBy: LockHolder } {
   mkdirSync(dirname(file), { recursive: true });
   const ownHolder = JSON.stringify({ pid: process.pid, since: readProcessStartTime(process.pid) } satisfies LockHolder);
@@ -26,7 +23,6 @@ export function tryLock(file: string): { readonly release: () => void } | { read
   }
 }
 
-/** Waits for the lock. */
 export async function waitForLock(file: string): Promise<() => void> {
   for (;;) {
     const attempt = tryLock(file);
@@ -39,24 +35,19 @@ function parseHolder(text: string): LockHolder | null {
   try {
     return LockHolder.parse(JSON.parse(text));
   } catch {
-    return null; // not written by us: nobody's
+    return null; // not written by us: no holder
   }
 }
 
-/** The same process, not another that got its number later. */
+/** Whether the same process lives, not a later one with its pid. */
 function isAlive({ pid, since }: LockHolder): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (getErrorCode(error) !== "EPERM") return false; // it lives, under another user
-  }
-  return readProcessStartTime(pid) === since;
+  return isProcessAlive(pid) && readProcessStartTime(pid) === since;
 }
 
-/** When a process was started, in the system's own count; empty where the system does not tell. */
+/** Start time of a process, in clock ticks since boot; empty except on Linux. */
 function readProcessStartTime(pid: number): string {
   try {
-    // Field 22 of proc_pid_stat(5); the name of the program, before it, may hold spaces.
+    // Field 22 of proc_pid_stat(5). Field 2, the program's name in parentheses, may contain spaces.
     return (
       readFileSync(`/proc/${String(pid)}/stat`, "utf8")
         .split(") ")

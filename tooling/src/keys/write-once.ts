@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { getErrorCode } from "../error-code.ts";
 
-/**
- * Writes a private file (0600) unless it is there already; returns what then stands in it. Never
- * leaves half a file.
- */
+/** Creates a private file (0600) unless it exists, never a partial one, and returns its content. */
 export function writeOnce(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporaryFile = `${file}.${randomUUID()}.part`;
@@ -15,7 +12,7 @@ export function writeOnce(file: string, text: string): string {
   try {
     linkSync(temporaryFile, file);
   } catch (error) {
-    // Somebody else was first: theirs counts.
+    // Another process was first: its file counts.
     if (getErrorCode(error) !== "EEXIST") throw error;
   } finally {
     rmSync(temporaryFile, { force: true });
@@ -23,7 +20,13 @@ export function writeOnce(file: string, text: string): string {
   return readFileSync(file, "utf8");
 }
 
-/** What a private file holds, made by `create` the first time. */
+/** Replaces a private file (0600) as a whole. */
+export function replaceFile(file: string, content: unknown): void {
+  const temporaryFile = `${file}.${randomUUID()}.part`;
+  writeFileSync(temporaryFile, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(temporaryFile, file);
+}
+
 export async function readOrCreate(file: string, create: () => Promise<unknown>): Promise<unknown> {
   let text: string;
   try {

@@ -6,7 +6,7 @@ import { rootFolder } from "../paths.ts";
 
 const eslint = new ESLint({ cwd: rootFolder });
 
-/** Names of the rules that object to a source which stands in `file` (path from the root). */
+/** Broken rules. `file` is a path from the root. */
 const lintErrors = async (file: string, source: string): Promise<(string | null)[]> => {
   const results = await eslint.lintText(source, { filePath: join(rootFolder, file) });
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message));
@@ -15,8 +15,8 @@ const lintErrors = async (file: string, source: string): Promise<(string | null)
 const buildComponent = (body: string, prelude = ""): string =>
   `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${prelude}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
 
-// The imports of each folder: import-boundaries.test.ts.
-describe("ESLint, as it is configured", () => {
+// import-boundaries.test.ts tests the rules about imports.
+describe("the configuration of ESLint", () => {
   it.each([
     ["host/src/a.ts", "export default 1;"],
     ["remote-recovery/vault/src/a.ts", "export default 1;"],
@@ -32,6 +32,9 @@ describe("ESLint, as it is configured", () => {
     ["remote-recovery/vault/src/a.ts", "export const a = WebAssembly;"],
     ["e2e/specs/a.spec.ts", "export const putAway = 1;"],
     ["shared/src/ui/a.ts", "export interface A { readonly putAway: string }"],
+    ["shared/src/ui/A.tsx", 'export const a = <p>{t("a", { title })}</p>;'],
+    ["shared/src/ui/A.tsx", 'export const a = <p>{b ? null : <b>{t("a", { count, names: names.join() })}</b>}</p>;'],
+    ["shared/src/ui/A.tsx", 'export const a = <p>{t("a", { name: markVerbatim(name) })}</p>;'],
   ])("refuses in %s: %s", async (file, source) => {
     expect(await lintErrors(file, source)).toEqual(["no-restricted-syntax"]);
   });
@@ -45,7 +48,9 @@ describe("ESLint, as it is configured", () => {
     ["remote-recovery/engine/src/a.ts", "export const a = WebAssembly;"],
     ["host/src/a.test.ts", "export const a = crypto.subtle;"],
     ["tooling/src/a.ts", "export const a = crypto.subtle;"],
-  ])("lets stand in %s: %s", async (file, source) => {
+    ["shared/src/ui/A.tsx", 'export const a = <p>{renderVerbatim(t("a", { name: markVerbatim(name) }))}</p>;'],
+    ["shared/src/ui/A.tsx", 'export const a = <p>{b && <i aria-label={t("a", { name })}>{t("a", { count })}</i>}</p>;'],
+  ])("accepts in %s: %s", async (file, source) => {
     expect(await lintErrors(file, source)).toEqual([]);
   });
 
@@ -74,13 +79,13 @@ describe("ESLint, as it is configured", () => {
   });
 
   it.each(["const a = 1;", 'const a = "b";\nexport type B = typeof a;'])(
-    "refuses a name that nothing uses: %s",
+    "refuses an unused name: %s",
     async (source) => {
       expect(await lintErrors("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
     },
   );
 
-  it("lets pass a name that is left out on purpose", async () => {
+  it("accepts an unused name that starts with an underscore", async () => {
     expect(
       await lintErrors(
         "api/src/a.ts",
@@ -89,7 +94,7 @@ describe("ESLint, as it is configured", () => {
     ).toEqual([]);
   });
 
-  it("refuses a directive that turns nothing off", async () => {
+  it("refuses an unused directive", async () => {
     expect(
       await lintErrors("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;"),
     ).toEqual([expect.stringContaining("Unused eslint-disable directive")]);

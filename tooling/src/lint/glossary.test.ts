@@ -19,7 +19,7 @@ const markdown = `# Words
 const glossary = readGlossary(markdown);
 
 describe("the glossary", () => {
-  it("takes the code spans of names, and no everyday words beside them", () => {
+  it("reads code spans as names, and ignores other words", () => {
     expect([...glossary.names]).toEqual([
       ["putAway", "lock"],
       ["PutAway", "lock"],
@@ -30,27 +30,27 @@ describe("the glossary", () => {
   it.each([
     ["a missing table", "# Words\n"],
     ["no code span in its names", markdown.replace(/^\| `.*$/gm, "| act | operation |")],
-  ])("is refused with %s", (_title, text) => {
+  ])("is invalid with %s", (_title, text) => {
     expect(() => readGlossary(text)).toThrow(/glossary/);
   });
 
-  it("finds a phrase in any case, deep in a text, as whole words of its language", () => {
+  it("finds a phrase in any case, in nested texts, as whole words of its language", () => {
     const texts = { a: { b: "Go on", c: "Ergo on, go once" }, d: "¿Seguir?" };
     expect(findPhraseProblems(glossary, "x.json", "en", texts)).toEqual([
-      'x.json, a.b: "go on" is not said; say "Continue".',
+      'x.json, a.b: replace "go on" with "Continue".',
     ]);
     expect(findPhraseProblems(glossary, "x.json", "es", texts)).toEqual([
-      'x.json, d: "seguir" is not said; say "Continuar".',
+      'x.json, d: replace "seguir" with "Continuar".',
     ]);
     expect(findPhraseProblems(glossary, "x.json", "es", { a: "conseguirá, seguirás, seguirían" })).toEqual([]);
     expect(findPhraseProblems(glossary, "x.json", "en", { a: "{{link}}/go on", b: "{{link}}/let-go on" })).toEqual([
-      'x.json, a: "go on" is not said; say "Continue".',
+      'x.json, a: replace "go on" with "Continue".',
     ]);
   });
 
   it("finds a folder by name", () => {
     expect(findFolderProblems(glossary, "vault/src/acts/open.ts")).toEqual([
-      'vault/src/acts/open.ts: no folder is called "acts"; say operations.',
+      'vault/src/acts/open.ts: rename the folder "acts" to operations.',
     ]);
     expect(findFolderProblems(glossary, "vault/src/facts/acts.ts")).toEqual([]);
   });

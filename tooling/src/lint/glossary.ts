@@ -1,19 +1,18 @@
-/** What `docs/glossary.md` says of names and phrases, for the checks that hold the code to it. */
+/** Reads the names and phrases that docs/glossary.md replaces, and finds them. */
 
 export interface Glossary {
-  /** Identifiers that code does not have, with what it says instead. */
+  /** Identifiers, with what replaces them. */
   readonly names: ReadonlyMap<string, string>;
-  /** Names of folders. */
   readonly folders: ReadonlyMap<string, string>;
-  /** In texts for people, in any case. */
-  readonly phrases: readonly { readonly language: string; readonly phrase: string; readonly instead: string }[];
+  /** Phrases of users' texts, in any case. */
+  readonly phrases: readonly { readonly language: string; readonly phrase: string; readonly replacement: string }[];
 }
 
 /**
  * Reads the two tables that are checked. In "Names that code does not have" a code span is a name,
- * or a folder when it ends in `/`; words without one are left to review.
+ * or a folder when it ends in `/`; other words are left to reviewers.
  *
- * @throws Error when a table is missing, or has no names: nothing would be checked
+ * @throws Error when a table is missing or has no names: nothing would be checked
  */
 export function readGlossary(markdown: string): Glossary {
   const names = new Map<string, string>();
@@ -27,28 +26,27 @@ export function readGlossary(markdown: string): Glossary {
   if (names.size === 0) throw new Error("The glossary has no names that can be checked.");
   const phrases = parseTableRows(markdown, "Phrases that texts do not have").flatMap(
     ([language = "", all = "", replacement = ""]) =>
-      all.split(", ").map((phrase) => ({ language, phrase, instead: replacement })),
+      all.split(", ").map((phrase) => ({ language, phrase, replacement })),
   );
   return { names, folders, phrases };
 }
 
-/** One problem for each text that has a phrase of its language, anywhere in it as whole words. */
+/** Matches whole words. */
 export function findPhraseProblems({ phrases }: Glossary, file: string, language: string, texts: unknown): string[] {
   return listTexts(texts).flatMap(({ key, text }) =>
     phrases
       .filter((entry) => entry.language === language && containsPhrase(text, entry.phrase))
-      .map(({ phrase, instead: replacement }) => `${file}, ${key}: "${phrase}" is not said; say "${replacement}".`),
+      .map(({ phrase, replacement }) => `${file}, ${key}: replace "${phrase}" with "${replacement}".`),
   );
 }
 
-/** One problem for each folder of a file's path that has a name of the table. */
 export function findFolderProblems({ folders }: Glossary, path: string): string[] {
   return path
     .split("/")
     .slice(0, -1)
     .flatMap((folder) => {
       const replacement = folders.get(folder);
-      return replacement === undefined ? [] : [`${path}: no folder is called "${folder}"; say ${replacement}.`];
+      return replacement === undefined ? [] : [`${path}: rename the folder "${folder}" to ${replacement}.`];
     });
 }
 
@@ -64,7 +62,7 @@ function parseTableRows(markdown: string, heading: string): string[][] {
   );
 }
 
-/** A hyphen is part of a word, so that a path (`/start-anew`) in a text is not its last word. */
+/** A hyphen counts as part of a word: the path `/start-anew` does not contain the phrase "anew". */
 function containsPhrase(text: string, phrase: string): boolean {
   return new RegExp(`(?<![\\p{L}-])${phrase}(?![\\p{L}-])`, "iu").test(text);
 }

@@ -12,11 +12,11 @@ const config: Linter.Config[] = [
   ...importBoundaries,
 ];
 
-/** What the rule says of a source that stands in `file` (path from the root). */
+/** `file` is a path from the root. */
 const lintMessages = (file: string, source: string): string[] =>
   linter.verify(source, config, { filename: join(rootFolder, file) }).map(({ message }) => message);
 
-// Targets of paths are files that exist: a path that leads nowhere is the type check's to find.
+// Imported paths exist: the rules leave unresolved ones to the type check.
 describe("importBoundaries", () => {
   it.each([
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/shared/ui"],
@@ -39,14 +39,14 @@ describe("importBoundaries", () => {
     ["tooling/src/checks/surface.ts", "@relicario/shared/webpack"],
     ["remote-secrets/src/home/HomePage.test.tsx", "@relicario/shared/testing"],
     ["e2e/specs/sign-in.spec.ts", "@relicario/tooling/portal"],
-    ["host/src/tours/TourHost.tsx", "../frame/use-media.ts"],
+    ["host/src/tours/TourHost.tsx", "../frame/use-media-query.ts"],
     ["host/src/App.tsx", "./tours/TourHost.tsx"],
     ["host/src/remotes/loader.test.ts", "../testing/fake-host.tsx"],
     ["host/src/session/tabs.test.ts", "../frame/Frame.tsx"],
     ["remote-recovery/vault/src/rpc/serve.ts", "../throw-if-cancelled.ts"],
     ["tooling/src/checks/types.ts", "../remotes.ts"],
     ["eslint.config.mjs", "./tooling/src/lint/import-boundaries.ts"],
-  ])("lets %s import %s", (file, specifier) => {
+  ])("allows %s to import %s", (file, specifier) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([]);
   });
 
@@ -62,13 +62,13 @@ describe("importBoundaries", () => {
       "ask the portal for the service",
     ],
     ["host/src/App.tsx", "@relicario/remote-secrets/remote", "loaded at run time from the signed deployment document"],
-    ["shared/src/ui/Card.tsx", "@relicario/host", "everything else is built on it"],
+    ["shared/src/ui/Card.tsx", "@relicario/host", "everything else depends on it"],
     ["shared/src/ui/Card.tsx", "@relicario/shared/errors", "makes cycles"],
-    ["remote-secrets/src/home/HomePage.tsx", "../../../shared/src/ui/index.ts", "one of its doors"],
+    ["remote-secrets/src/home/HomePage.tsx", "../../../shared/src/ui/index.ts", "one of its entry points"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/api", "schemas of shared/api"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/host/session", "usePortal()"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/shared/testing", "Test doubles stay out of the product"],
-    ["remote-secrets/src/home/HomePage.tsx", "@relicario/shared/webpack", "no part of the product"],
+    ["remote-secrets/src/home/HomePage.tsx", "@relicario/shared/webpack", "not part of the product"],
     ["remote-sharing/webpack.config.ts", "@relicario/tooling/database", "may not import @relicario/tooling"],
     ["api/src/secrets/routes.ts", "@relicario/shared/ui", "the others need a browser"],
     ["api/src/secrets/routes.ts", "@relicario/tooling/database", "api may not import @relicario/tooling"],
@@ -81,7 +81,7 @@ describe("importBoundaries", () => {
     ["remote-secrets/src/edit/edit.ts", "age-encryption/webauthn", "ask the vault"],
     ["api/src/secrets/queries.ts", "pg", "api/src/db"],
     ["host/src/remotes/load.ts", "jose", "host/src/deployment"],
-    ["remote-recovery/engine/src/engine.ts", "@relicario/vault", "it knows nothing of keys"],
+    ["remote-recovery/engine/src/engine.ts", "@relicario/vault", "the engine handles no keys"],
     ["remote-recovery/vault/src/vault.ts", "../../src/remote.tsx", "vault may not import remote-recovery"],
     [
       "remote-recovery/vault/src/operations/unlock-and-open.test.ts",
@@ -111,10 +111,10 @@ describe("importBoundaries", () => {
     ["host/src/context/prefetch.ts", "../App.tsx", "take it as an argument"],
     [
       "remote-recovery/src/openers/WordsField.tsx",
-      "../picture/PictureField.tsx",
+      "../picture/PictureForm.tsx",
       "move what both need to a folder below",
     ],
-  ])("objects to %s importing %s", (file, specifier, reason) => {
+  ])("forbids %s to import %s", (file, specifier, reason) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([expect.stringContaining(reason)]);
   });
 
@@ -126,7 +126,7 @@ describe("importBoundaries", () => {
     'const { Pool } = await import("pg");',
     'const { Pool } = require("pg");',
     'type Pool = import("pg").Pool;',
-  ])("sees %s", (source) => {
+  ])("checks %s", (source) => {
     expect(lintMessages("api/src/secrets/queries.ts", source)).toEqual([
       expect.stringContaining("pg belongs in api/src/db"),
     ]);

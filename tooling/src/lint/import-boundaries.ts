@@ -1,7 +1,7 @@
 /**
- * Which package may import which, and which library has its home where, for
- * eslint-plugin-boundaries. A message says why, and where to go instead. Static imports,
- * re-exports, `import()`, also of types, and `require()` are all looked at.
+ * Rules for eslint-plugin-boundaries: which package may import which, and which folders may import
+ * a restricted library. Messages give reason and alternative. The rules cover static imports,
+ * re-exports, `import()`, also of types, and `require()`.
  */
 import { posix } from "node:path";
 
@@ -14,9 +14,9 @@ import { packageFolders } from "../remotes.ts";
 const getPackageName = (folder: string): string => posix.basename(folder);
 const packageNames = packageFolders.map(getPackageName);
 const remotes = packageNames.filter((name) => name.startsWith("remote-"));
-/** They may use all of `shared`. */
+/** May import all of `shared`. */
 const uiPackages = [...remotes, "host", "engine", "vault", "e2e"];
-/** Packages inside an area: only that area, and those beside them, use them. */
+/** Only their area and its other packages may import them. */
 const nestedPackages = packageFolders.filter((folder) => folder.includes("/"));
 
 const testPatterns = ["**/*.test.{ts,tsx}", "**/testing/**"];
@@ -31,20 +31,20 @@ const entryPoint = (...internalPath: readonly string[]) => ({ module: { source: 
 const importer = "{{ from.element.type }}";
 const imported = "{{#if to.module.source}}{{ to.module.source }}{{else}}{{ to.element.type }}{{/if}}";
 
-/** What a package may import of the others, by name. */
+/** Allowed imports of other packages, by name. */
 const allowedImports = [
   { from: fromPackages(...uiPackages), targets: ["shared"] },
   { from: fromPackages("remote-recovery"), targets: ["engine", "vault"] },
   { from: fromPackages("vault"), targets: ["engine"] },
-  // What the vault's tests take for the service is compared with it.
+  // Contract tests compare the real service with the vault's fake.
   { from: fromFiles("remote-recovery/vault/src/contracts/**"), targets: ["api"] },
-  // The engine's browsers, and what a person's picture gives, for attacks.
+  // The engine's browser launcher, and keys of pictures for attacks.
   { from: fromPackages("e2e"), targets: ["tooling", "engine"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), targets: ["tooling"] },
 ];
 
-/** Libraries with which one can do harm, each with its homes. */
+/** Security-critical libraries, each with the folders that may import it. */
 const restrictedLibraries = [
   {
     library: "oidc-client-ts",
@@ -81,11 +81,16 @@ const restrictedLibraries = [
     folders: ["api/src/db", "api/src/identity", "tooling/src/database", "tooling/src/backup", "e2e"],
     advice: "queries go through api/src/db",
   },
+  {
+    library: "@aws-sdk/client-s3",
+    folders: ["tooling/src/objects"],
+    advice: "objects go through the store (tooling/src/objects)",
+  },
 ];
 
 /**
- * Folders of the service below its resources, low to high: each may import those before its own.
- * Resources import each other without circles (`pnpm check:circles`).
+ * Folders below the resources, low to high; each may import those before it. Resources import each
+ * other without cycles (`pnpm check:circles`).
  */
 const serviceLayers = [
   ["db", "language"],
@@ -117,22 +122,22 @@ const serviceOrder = [
   ),
   {
     from: fromFiles("api/src/*/**"),
-    disallow: { to: fromFiles("api/src/*.ts", ...serviceFiles("jobs", "operations")) },
-    message: "What composes the service is imported by nothing in it: take what you need as an argument.",
+    disallow: { to: fromFiles("api/src/*.ts", ...serviceFiles("jobs", "monitoring")) },
+    message: "No folder imports the files that compose the service: take what you need as an argument.",
   },
   { from: fromFiles(...serviceFiles("jobs")), allow: { to: fromFiles(...serviceFiles("jobs")) } },
-  { from: fromFiles(...serviceFiles("operations")), allow: { to: fromFiles(...serviceFiles("operations")) } },
+  { from: fromFiles(...serviceFiles("monitoring")), allow: { to: fromFiles(...serviceFiles("monitoring")) } },
 ];
 
 /**
- * Folders of a package, and files beside them, low to high: each may import those of the lines
- * above its own. Files that are not named compose the others. ARCHITECTURE.md has the same lists.
+ * Low to high; each folder may import those of earlier rows. Files that are not listed compose the
+ * others. ARCHITECTURE.md has the same lists.
  */
 const layers = {
   "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
   "host/src": [
     ["deployment", "device", "onboarding", "popups", "service", "telemetry"],
-    ["remotes", "routes", "session"],
+    ["remotes", "routes", "session", "vault-frame", "vault-origin"],
     ["settings"],
     ["context"],
     ["area", "portal", "validate-email"],
@@ -143,9 +148,10 @@ const layers = {
   "remote-secrets/src": [["data"], ["form", "notices", "row", "uploads"], ["add", "history", "home", "list"], ["edit"]],
   "remote-recovery/src": [
     ["camera", "drives", "flow", "qr", "reset-account"],
+    ["elements"],
     ["openers"],
     ["picture"],
-    ["backup", "recover"],
+    ["backup", "element-views", "recover"],
     ["devices", "safeguard"],
   ],
   "remote-recovery/vault/src": [
@@ -162,6 +168,7 @@ const layers = {
     ["device-links", "imports"],
     ["worker"],
     ["page"],
+    ["frame"],
   ],
   "remote-sharing/src": [
     ["data", "landing", "link"],
@@ -174,23 +181,26 @@ const layers = {
     ["account", "activity", "billing", "data-page", "feedback", "notifications", "profile", "security"],
   ],
   "tooling/src": [
-    ["database", "error-code.ts", "paths.ts", "user-facing-error.ts"],
-    ["keys", "serve", "compile-cache.ts", "remotes.ts"],
+    ["error-code.ts", "paths.ts", "process-alive.ts", "user-facing-error.ts"],
+    ["database"],
+    ["http", "keys", "objects", "compile-cache.ts", "remotes.ts"],
+    ["serve"],
     ["lint", "release"],
     ["bundle", "create-remote", "deployment"],
     ["containers", "portal", "test"],
     ["checks", "develop"],
     ["start"],
     ["backup"],
+    ["operate"],
   ],
 } as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
 
-// Of the policies that fit an import the last one decides.
+// The last policy that matches an import decides.
 const policies = [
-  // Refused, unless something below allows it; the closest reason last.
+  // Refusals, the most specific last; what follows allows exceptions.
   {
     disallow: { to: byNameOrPath(...packageNames) },
-    message: `${importer} may not import ${imported}: see "Imports flow one way" in CONTRIBUTING.md.`,
+    message: `${importer} may not import ${imported}: see "Folders" in ARCHITECTURE.md.`,
   },
   {
     disallow: { to: byNameOrPath("api") },
@@ -219,7 +229,7 @@ const policies = [
   {
     from: fromPackages("shared"),
     disallow: { to: byNameOrPath(...packageNames) },
-    message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.`,
+    message: `shared may not import ${imported}: everything else depends on it. Declare what you need in shared/contract and let ${imported} supply it.`,
   },
   {
     from: fromPackages(...remotes),
@@ -233,7 +243,7 @@ const policies = [
   {
     from: fromPackages("engine"),
     disallow: { to: byNameOrPath("vault") },
-    message: "engine may not import vault: it knows nothing of keys, and the vault is built on it.",
+    message: "engine may not import vault: the engine handles no keys, and the vault depends on it.",
   },
 
   ...allowedImports.flatMap(({ from, targets }) => [
@@ -245,6 +255,11 @@ const policies = [
     },
   ]),
   { from: fromPackages("api"), allow: { to: entryPoint("api", "errors", "contract") } },
+  // Limits of connections, which all servers share; the object store, which backups share.
+  {
+    from: fromPackages("api"),
+    allow: { to: { module: { source: "@relicario/tooling", internalPath: ["http", "objects"] } } },
+  },
   {
     from: fromPackages("tooling"),
     allow: { to: entryPoint("contract", "contract/compatibility", "errors", "api", "webpack") },
@@ -254,9 +269,9 @@ const policies = [
     from: fromPackages(...uiPackages),
     disallow: { to: entryPoint("webpack") },
     message:
-      "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.",
+      "The build is not part of the product: only webpack.config.ts, and a folder webpack next to it, may import @relicario/shared/webpack.",
   },
-  // Tests of releases give them what the host's build gives.
+  // Tests of releases share what the host's build shares.
   {
     from: { ...fromPackages(...uiPackages), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
     allow: { to: entryPoint("webpack") },
@@ -264,21 +279,21 @@ const policies = [
   {
     from: fromPackages(...uiPackages),
     disallow: { to: entryPoint("testing") },
-    message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.",
+    message: "Test doubles stay out of the product: only tests may import @relicario/shared/testing.",
   },
   {
-    from: [fromPackages("e2e"), { ...fromPackages(...uiPackages), ...fromFiles(...testPatterns, "**/standalone.tsx") }],
+    from: [fromPackages("e2e"), { ...fromPackages(...uiPackages), ...fromFiles(...testPatterns) }],
     allow: { to: entryPoint("testing") },
   },
 
   {
     disallow: { to: byPath("shared") },
     message:
-      "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change.",
+      "Import shared by one of its entry points (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): its files may move.",
   },
   {
     disallow: { to: { module: { source: `@relicario/${importer}` } } },
-    message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
+    message: `Inside ${importer} import the file, not the package's entry point, which makes cycles.`,
   },
 
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
@@ -293,8 +308,8 @@ const policies = [
   ]),
 ];
 
-/** Adds to all of the above what may be imported within a package. Tests may import any of it. */
-const withinOrder = (files: readonly string[], order: readonly object[]): Linter.Config => ({
+/** Adds an order within a package to all policies. Tests are exempt. */
+const createOrderConfig = (files: readonly string[], order: readonly object[]): Linter.Config => ({
   files: [...files],
   ignores: testPatterns,
   rules: {
@@ -310,18 +325,18 @@ const withinOrder = (files: readonly string[], order: readonly object[]): Linter
   },
 });
 
-/** One for each part, with what holds for it alone: comparing with patterns is slow. */
+/** Each part has its own policies only: matching patterns is slow. */
 const layerConfigs = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) => {
   const toPath = (part: string) => `${root}/${part}${part.includes(".") ? "" : "/**"}`;
-  const composing = `${root}/!(${rows.flat().join("|")})`;
+  const composingFiles = `${root}/!(${rows.flat().join("|")})`;
   return rows.flatMap((row, index) =>
     row.map((part) => {
-      const refused = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
-      return withinOrder(
+      const refusedParts = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
+      return createOrderConfig(
         [toPath(part)],
         [
           {
-            disallow: { to: fromFiles(composing, ...refused.map(toPath)) },
+            disallow: { to: fromFiles(composingFiles, ...refusedParts.map(toPath)) },
             message: `${part} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
           },
         ],
@@ -334,7 +349,7 @@ const packageBoundaries: Linter.Config = {
   plugins: { boundaries },
   settings: {
     "boundaries/root-path": rootFolder,
-    // The first that fits is taken: a package inside an area stands before it.
+    // The first match counts, so nested packages precede their area.
     "boundaries/elements": packageFolders
       .toSorted((a, b) => b.length - a.length)
       .map((folder) => ({ type: getPackageName(folder), pattern: folder, partialMatch: false })),
@@ -342,8 +357,8 @@ const packageBoundaries: Linter.Config = {
     "boundaries/additional-dependency-nodes": [
       { selector: "TSImportType > Literal.source", kind: "type", name: "import-type" },
     ],
-    "boundaries/flag-as-external": { customSourcePatterns: ["@relicario/**"] }, // judged by name, installed or not
-    // else an installed library counts as part of the package whose folder holds it
+    "boundaries/flag-as-external": { customSourcePatterns: ["@relicario/**"] }, // matched by name, installed or not
+    // otherwise an installed library belongs to the package whose folder holds it
     "boundaries/ignore": ["**/node_modules/**"],
     "boundaries/legacy-templates": false,
   },
@@ -352,6 +367,6 @@ const packageBoundaries: Linter.Config = {
 
 export const importBoundaries: readonly Linter.Config[] = [
   packageBoundaries,
-  withinOrder(["api/src/**"], serviceOrder),
+  createOrderConfig(["api/src/**"], serviceOrder),
   ...layerConfigs,
 ];

@@ -22,7 +22,7 @@ const runOxlint = (folder: string, ...args: string[]): unknown =>
     }).stdout,
   );
 
-describe("oxlint, as it is configured", () => {
+describe("the configuration of oxlint", () => {
   let folder: string;
   let diagnostics: z.infer<typeof Report>["diagnostics"];
 
@@ -49,7 +49,7 @@ describe("oxlint, as it is configured", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("has a violation here of each rule that is on", () => {
+  it("has an example violation of each enabled rule", () => {
     const rules = Configuration.parse(runOxlint(rootFolder, "--print-config"))
       .overrides.flatMap((override) => Object.entries(override.rules))
       .filter(([, level]) => level !== "allow");
@@ -64,7 +64,7 @@ describe("oxlint, as it is configured", () => {
     ).toContain(rule);
   });
 
-  it.each(allowedSources)("lets pass what stands in %s", (file) => {
+  it.each(allowedSources)("accepts the source of %s", (file) => {
     expect(diagnostics.filter(({ filename }) => filename === file)).toEqual([]);
   });
 });

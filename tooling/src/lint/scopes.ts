@@ -1,4 +1,4 @@
-/** Sets of files that the rules of both linters speak of. */
+/** Sets of files for the rules of both linters. */
 export const browserFiles = [
   "host/src/**",
   "remote-*/src/**",

@@ -22,25 +22,25 @@ describe("the audit log", () => {
     writeFileSync(file, `${change(readFileSync(file, "utf8").trimEnd().split("\n")).join("\n")}\n`);
   };
 
-  it("gives back what was written, in order", () => {
+  it("returns the entries in order", () => {
     expect(readAuditLog(file).map(({ reason }) => reason)).toEqual(["first", "second", "third"]);
     expect(readAuditLog(join(folder, "none.jsonl"))).toEqual([]);
   });
 
   it.each<[string, (lines: string[]) => string[], number]>([
-    ["a word was changed", (lines) => lines.map((line) => line.replace("second", "another")), 3],
-    ["a line was taken out", ([firstLine = "", , thirdLine = ""]) => [firstLine, thirdLine], 2],
-    ["the first line was taken out", (lines) => lines.slice(1), 1],
-    ["a line was put in", ([firstLine = "", ...otherLines]) => [firstLine, firstLine, ...otherLines], 2],
+    ["a word changed", (lines) => lines.map((line) => line.replace("second", "another")), 3],
+    ["a line was removed", ([firstLine = "", , thirdLine = ""]) => [firstLine, thirdLine], 2],
+    ["the first line was removed", (lines) => lines.slice(1), 1],
+    ["a line was inserted", ([firstLine = "", ...otherLines]) => [firstLine, firstLine, ...otherLines], 2],
     [
-      "two lines changed places",
+      "two lines were swapped",
       ([firstLine = "", secondLine = "", thirdLine = ""]) => [firstLine, thirdLine, secondLine],
       2,
     ],
-    ["a line is no entry", ([firstLine = "", ...otherLines]) => [firstLine, "{}", ...otherLines], 2],
-  ])("is refused, with the line, when %s", (_case, change, line) => {
+    ["a line is not an entry", ([firstLine = "", ...otherLines]) => [firstLine, "{}", ...otherLines], 2],
+  ])("names the line when %s", (_case, change, line) => {
     editLog(change);
-    expect(() => readAuditLog(file)).toThrow(`line ${String(line)} is not what was written there`);
+    expect(() => readAuditLog(file)).toThrow(`line ${String(line)}, or the one before it, was changed`);
     expect(() => {
       appendToAuditLog(file, { action: "renew", by: "Ana" }, now);
     }).toThrow(`line ${String(line)}`);

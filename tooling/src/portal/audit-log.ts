@@ -1,9 +1,9 @@
 /**
- * What was done to releases and deployments: one JSON object a line, each with the SHA-256 of the
- * line before it, so that a line that was changed, taken out or put in between is noticed. Lines at
- * the end that are gone are noticed by the sequence of the signed documents (store.ts).
+ * Log of operations on releases and deployments. Each line is a JSON object with the SHA-256 of the
+ * line before, which reveals a changed, removed or inserted line. The sequence of signed documents
+ * reveals missing lines at the end (store.ts).
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -13,54 +13,52 @@ import { z } from "zod";
 import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
-const AuditEventFields = z.strictObject({
+const AuditEvent = z.strictObject({
   action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),
-  /** Who did it, as the command was told. */
   by: z.string().min(1).max(100),
   vendor: z.string().optional(),
-  /** Of the document that was signed. */
   sequence: z.int().min(1).optional(),
   remote: RemoteName.optional(),
   release: ReleaseId.optional(),
-  /** Stable release before a rollback or a promotion. */
+  /** Release that was replaced. */
   instead_of: ReleaseId.optional(),
   percent: z.int().min(0).max(100).optional(),
-  /** Objections that somebody went past. */
+  /** Objections that `--force` overrode. */
   forced: z.array(z.string()).optional(),
   reason: z.string().max(500).optional(),
 });
-export type AuditEvent = z.infer<typeof AuditEventFields>;
+export type AuditEvent = z.infer<typeof AuditEvent>;
 
-const Entry = z.strictObject({
+const AuditEntry = z.strictObject({
   v: z.literal(1),
   at: z.iso.datetime({ precision: 3 }),
-  ...AuditEventFields.shape,
+  ...AuditEvent.shape,
   former: z.string().regex(/^[0-9a-f]{64}$/),
 });
-export type AuditEntry = z.infer<typeof Entry>;
+export type AuditEntry = z.infer<typeof AuditEntry>;
 
 const genesisHash = "0".repeat(64);
 
-/** @throws UserFacingError that names the first line that is not what it was */
+/** @throws UserFacingError that names the first changed line */
 export function readAuditLog(file: string): readonly AuditEntry[] {
   let previousHash = genesisHash;
   return readLines(file).map((line, index) => {
     const entry = parseEntry(line);
     if (entry?.former !== previousHash)
       throw new UserFacingError(
-        `${file}: line ${String(index + 1)} is not what was written there, or the one before it is not. Nothing is signed until somebody has looked at it.`,
+        `${file}: line ${String(index + 1)}, or the one before it, was changed. Nothing is signed until this is resolved.`,
       );
     previousHash = hashLine(line);
     return entry;
   });
 }
 
-/** Adds one entry, after the whole log was read and found unchanged. */
+/** Verifies the whole log, then appends an entry. */
 export function appendToAuditLog(file: string, event: AuditEvent, now: Date): void {
   readAuditLog(file);
   const last = readLines(file).at(-1);
   mkdirSync(dirname(file), { recursive: true });
-  const entry = Entry.parse({
+  const entry = AuditEntry.parse({
     v: 1,
     at: now.toISOString(),
     ...event,
@@ -80,12 +78,12 @@ function readLines(file: string): readonly string[] {
 
 function parseEntry(line: string): AuditEntry | null {
   try {
-    return Entry.parse(JSON.parse(line));
+    return AuditEntry.parse(JSON.parse(line));
   } catch {
-    return null; // the caller says which line
+    return null; // the caller reports the line
   }
 }
 
 function hashLine(line: string): string {
-  return createHash("sha256").update(line).digest("hex");
+  return hash("sha256", line, "hex");
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run portal -- <act> …`: docs/operations.md, "Releases". Environment: DATA_DIR as for `npm
- * start`, or KEYS_FOLDER, DEPLOYMENTS_FOLDER and RELEASES_FOLDER.
+ * `npm run portal -- <operation> …`: see docs/operations.md, "Releases". Environment: DATA_DIR as
+ * for `npm start`, or KEYS_FOLDER, DEPLOYMENTS_FOLDER and RELEASES_FOLDER.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -10,45 +10,47 @@ import { parseArgs } from "node:util";
 import { RemoteName, type Deployment } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { buildables } from "../bundle/packages.ts";
-import { hashBuiltFiles, describeDifferences, rebuild, type BuiltFiles } from "../bundle/rebuild.ts";
-import { loadTeamKeyPair } from "../keys/development-keys.ts";
+import { buildTargets } from "../bundle/packages.ts";
+import { hashBuiltFiles, describeDifferences, rebuild, type FileHashes } from "../bundle/rebuild.ts";
+import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { loadMetricsToken } from "../keys/secrets.ts";
+import { loadMetricsToken } from "../keys/process-secrets.ts";
 import {
   setCanary,
   createOverrideLinks,
+  parseRemoteName,
   promote,
   registerRelease,
   renewDocuments,
   rollBack,
   setDisabled,
   verifyRelease,
-  type Compatibility,
+  type VendorCompatibility,
 } from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
-import { findHostProblems, fetchServedHost } from "./published-host.ts";
+import { findHostProblems, findVaultProblems, fetchServedHost } from "./published-host.ts";
 import { getAuditFile, openStore, type PortalStore } from "./store.ts";
-import { formatStatus } from "./status.ts";
+import { describeRemote, formatStatus } from "./status.ts";
 
-const usage = `portal release <remote>                   make a release of what is built, into the registry; of a remote from elsewhere by its folder
-portal verify <release>                   its files, its signature, and where it fits; --rebuild: and whether the sources here give the same bytes
-portal verify host --rebuild              whether the sources here give the host that is built here, or that --origin serves
-portal promote <release>                  make it the stable one
-portal canary <release> --percent <n>     give it to a share of all sessions; 0 ends that
-portal rollback <remote>                  end its canary, or go back to the release before
-portal override <release> --hours <n>     links that have one tab run it unpromoted, for 8 hours unless said; never in production
+const usage = `portal release <remote or folder>         sign what is built as a release, and add it to the registry
+portal verify <release>                   check its files, its signature and where it fits; --rebuild: and that the sources here give the same bytes
+portal verify host --rebuild              check that the sources here give the host that is built here, or that --origin and --vault-origin serve
+portal promote <release>                  make it the stable release
+portal canary <release> --percent <n>     give it to a share of all sessions; 0 ends the canary
+portal rollback <remote>                  end its canary, or return to the previous release
+portal override <release> --hours <n>     create links that let one tab run it unpromoted, for 8 hours by default; never in production
 portal disable <release>                  stop it, in open pages too; enable allows it again
 portal renew                              sign for another week
-portal status                             what is in force, what the registry has, and how loads go
-portal log                                what was done
+portal status                             show what is deployed, what the registry has, and how loads go
+portal log                                show what was done
 
---vendor <vendor> for one alone, --reason <words> and --by <name> for the log, --force past objections of promote and canary`;
+<release> may be a remote's name. It then means the release that was registered last; for disable and enable, those that run or are disabled.
+--vendor <vendor> limits a command to one vendor, --reason <words> and --by <name> go into the log, --force overrides objections to promote and canary`;
 
-/** npm runs scripts in the checkout; paths are meant from where the person is. */
+/** Paths are relative to the caller's folder; npm runs scripts in the checkout. */
 const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
 const resolveFolder = (name: string, fallback: string): string => resolve(callerFolder, process.env[name] ?? fallback);
 
@@ -58,14 +60,14 @@ const resolveKeysFolder = (): string => resolveFolder("KEYS_FOLDER", join(resolv
 async function openPortalStore(): Promise<PortalStore> {
   const dataFolder = resolveDataFolder();
   const folders = {
-    keys: resolveKeysFolder(),
-    deployments: resolveFolder("DEPLOYMENTS_FOLDER", join(dataFolder, "deployments")),
-    registry: resolveFolder("RELEASES_FOLDER", join(dataFolder, "releases")),
+    keysFolder: resolveKeysFolder(),
+    deploymentsFolder: resolveFolder("DEPLOYMENTS_FOLDER", join(dataFolder, "deployments")),
+    registryFolder: resolveFolder("RELEASES_FOLDER", join(dataFolder, "releases")),
   };
-  // A key that nobody knows would be made otherwise, and could sign nothing that counts.
-  if (!existsSync(join(folders.keys, "portal.json")))
+  // Otherwise a key would be created that no page trusts.
+  if (!existsSync(join(folders.keysFolder, "portal.json")))
     throw new UserFacingError(
-      `There is no portal's key in ${folders.keys}: start the portal once, or say where it is by DATA_DIR or KEYS_FOLDER.`,
+      `There is no portal key in ${folders.keysFolder}: start the portal once, or set DATA_DIR or KEYS_FOLDER.`,
     );
   return openStore(folders);
 }
@@ -79,65 +81,72 @@ const options = {
   force: { type: "boolean", default: false },
   rebuild: { type: "boolean", default: false },
   origin: { type: "string" },
+  "vault-origin": { type: "string" },
 } as const;
 
 try {
   const { values, positionals } = parseCommandLine();
   const [commandName = "", subject, ...extraArguments] = positionals;
   if (extraArguments.length > 0) throw new UserFacingError(`Too many words: ${extraArguments.join(" ")}.\n\n${usage}`);
-  const commonOptions = { by: values.by ?? userInfo().username, vendor: values.vendor, reason: values.reason };
+  const commonOptions = { by: values.by ?? userInfo().username, vendorId: values.vendor, reason: values.reason };
   const requireSubject = (): string => {
-    if (subject === undefined) throw new UserFacingError(`Say which one.\n\n${usage}`);
+    if (subject === undefined) throw new UserFacingError(`${commandName}: say what it concerns.\n\n${usage}`);
     return subject;
   };
-  const commands: Readonly<Record<string, (portal: PortalStore) => Promise<readonly string[]>>> = {
-    release: async (portal) => {
+  const formatChange = (deployment: Deployment): string =>
+    `${formatSigned(deployment)} ${describeRemote(deployment, parseRemoteName(requireSubject()))}`;
+  const commands: Readonly<Record<string, (store: PortalStore) => Promise<readonly string[]>>> = {
+    release: async (store) => {
       const { remote, packageFolder, isExternal } = locatePackage(requireSubject());
       if (isExternal) await writeBillOfMaterials(packageFolder);
       return [
-        (await registerRelease(portal, { remote, packageFolder, key: await loadTeamKeyPair(remote), ...commonOptions }))
-          .record.release,
+        (
+          await registerRelease(store, {
+            remote,
+            packageFolder,
+            keyPair: await loadTeamKeyPair(remote),
+            ...commonOptions,
+          })
+        ).record.release,
       ];
     },
-    verify: async (portal) => {
-      if (subject === "host") return verifyHost(values.origin);
-      const { release: registeredRelease, matrix } = await verifyRelease(portal, requireSubject());
-      if (matrix.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
-      const { files, manifest } = registeredRelease.signedRecord;
+    verify: async (store) => {
+      if (subject === "host") return verifyHost(values.origin, values["vault-origin"]);
+      const { release: registeredRelease, compatibility } = await verifyRelease(store, requireSubject());
+      if (compatibility.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
+      const { files, manifest, release } = registeredRelease.signedRecord;
       return [
-        `${requireSubject()}: ${String(Object.keys(files).length)} files are what the team signed.`,
-        ...matrix.map(formatCompatibility),
+        `${release}: ${String(Object.keys(files).length)} files are what the team signed.`,
+        ...compatibility.map(formatCompatibility),
         ...(values.rebuild ? compareFiles(manifest.name, files, await rebuildFiles(manifest.name)) : []),
       ];
     },
-    promote: async (portal) =>
-      (await promote(portal, requireSubject(), { ...commonOptions, force: values.force })).map(formatSigned),
-    canary: async (portal) =>
+    promote: async (store) =>
+      (await promote(store, requireSubject(), { ...commonOptions, force: values.force })).map(formatChange),
+    canary: async (store) =>
       (
-        await setCanary(portal, requireSubject(), Number(values.percent ?? Number.NaN), {
+        await setCanary(store, requireSubject(), Number(values.percent ?? Number.NaN), {
           ...commonOptions,
           force: values.force,
         })
-      ).map(formatSigned),
-    rollback: async (portal) =>
-      (await rollBack(portal, requireSubject(), commonOptions)).map(
-        (deployment) =>
-          `${formatSigned(deployment)} ${requireSubject()} runs ${deployment.releases[requireSubject()]?.stable ?? "nothing"}.`,
+      ).map(formatChange),
+    rollback: async (store) => (await rollBack(store, requireSubject(), commonOptions)).map(formatChange),
+    override: async (store) =>
+      createOverrideLinks(store, requireSubject(), {
+        ...commonOptions,
+        loadKeyPair: loadTeamKeyPair,
+        hours: Number(values.hours ?? 8),
+      }),
+    disable: async (store) =>
+      (await setDisabled(store, requireSubject(), true, commonOptions)).map(
+        (deployment) => `${formatChange(deployment)} Open pages stop it within a minute.`,
       ),
-    override: async (portal) => {
-      const key = await loadTeamKeyPair(requireSubject().split("-")[0] ?? "");
-      return createOverrideLinks(portal, requireSubject(), { ...commonOptions, key, hours: Number(values.hours ?? 8) });
-    },
-    disable: async (portal) =>
-      (await setDisabled(portal, requireSubject(), true, commonOptions)).map(
-        (deployment) => `${formatSigned(deployment)} Open pages stop it within a minute.`,
-      ),
-    enable: async (portal) => (await setDisabled(portal, requireSubject(), false, commonOptions)).map(formatSigned),
-    renew: async (portal) => (await renewDocuments(portal, commonOptions)).map(formatSigned),
-    status: async (portal) =>
-      formatStatus(portal, process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(resolveKeysFolder()))),
-    log: async (portal) =>
-      readAuditLog(getAuditFile(portal)).map(
+    enable: async (store) => (await setDisabled(store, requireSubject(), false, commonOptions)).map(formatChange),
+    renew: async (store) => (await renewDocuments(store, commonOptions)).map(formatSigned),
+    status: async (store) =>
+      formatStatus(store, process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(resolveKeysFolder()))),
+    log: async (store) =>
+      readAuditLog(getAuditFile(store)).map(
         ({ v: _v, former: _former, at, by, action, ...facts }) =>
           `${at}  ${by}  ${action}  ${Object.entries(facts)
             .map(([name, value]) => `${name}=${String(value)}`)
@@ -148,7 +157,7 @@ try {
   if (runCommand === undefined) throw new UserFacingError(usage);
   for (const line of await runCommand(await openPortalStore())) console.log(line);
 } catch (error) {
-  // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
+  // A UserFacingError is for the operator; anything else is a bug, shown with its stack.
   console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }
@@ -163,7 +172,7 @@ function parseCommandLine() {
   }
 }
 
-/** A remote of this repository by its name, or the folder of another one. */
+/** Finds a remote's package by its name in this repository, otherwise by its folder. */
 function locatePackage(remoteOrFolder: string): {
   readonly remote: string;
   readonly packageFolder: string;
@@ -176,7 +185,7 @@ function locatePackage(remoteOrFolder: string): {
   const manifest = join(packageFolder, "manifest.json");
   if (!existsSync(manifest))
     throw new UserFacingError(
-      `There is no remote ${remoteOrFolder} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is no folder of one.`,
+      `There is no remote ${remoteOrFolder} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is not the folder of one.`,
     );
   if (!existsSync(join(packageFolder, "build/web")))
     throw new UserFacingError(
@@ -191,42 +200,51 @@ function locatePackage(remoteOrFolder: string): {
   };
 }
 
-function formatCompatibility({ vendor, objections }: Compatibility): string {
-  return objections.length === 0 ? `${vendor}: fits.` : `${vendor}: ${objections.join("; ")}.`;
+function formatCompatibility({ vendorId, objections }: VendorCompatibility): string {
+  return objections.length === 0 ? `${vendorId}: fits.` : `${vendorId}: ${objections.join("; ")}.`;
 }
 
 function formatSigned({ vendor_id: vendor, sequence }: Deployment): string {
   return `${vendor}: signed as number ${String(sequence)}.`;
 }
 
-/** What the sources here give. */
-async function rebuildFiles(name: string): Promise<BuiltFiles> {
-  if (!buildables.includes(name)) throw new UserFacingError(`The sources of ${name} are not in this repository.`);
+async function rebuildFiles(name: string): Promise<FileHashes> {
+  if (!buildTargets.includes(name)) throw new UserFacingError(`The sources of ${name} are not in this repository.`);
   return (await rebuild([name])).get(name) ?? {};
 }
 
-/** What the sources here give, beside what was built of them elsewhere. */
-function compareFiles(name: string, expected: BuiltFiles, actual: BuiltFiles): string[] {
+function compareFiles(name: string, expected: FileHashes, actual: FileHashes): string[] {
   return formatVerdict(name, Object.keys(expected).length, describeDifferences(expected, actual));
 }
 
-function formatVerdict(name: string, files: number, problems: readonly string[]): string[] {
-  if (problems.length === 0) return [`${name}: the sources here give the same ${String(files)} files.`];
+function formatVerdict(name: string, fileCount: number, problems: readonly string[]): string[] {
+  if (problems.length === 0) return [`${name}: the sources here give the same ${String(fileCount)} files.`];
   process.exitCode = 1;
   return [`${name}: the sources here give other bytes.`, ...problems.map((line) => `  ${line}`)];
 }
 
-/**
- * The host that was built here, or what a portal elsewhere serves: its scripts and styles, each
- * fetched, and the page that starts them.
- */
-async function verifyHost(origin: string | undefined): Promise<string[]> {
+/** Compares a rebuild with the host that is built here, or that these origins serve. */
+async function verifyHost(origin: string | undefined, vaultOrigin: string | undefined): Promise<string[]> {
   const rebuiltFiles = await rebuildFiles("host");
-  if (origin === undefined) return compareFiles("host", hashBuiltFiles("host"), rebuiltFiles);
-  const servedFiles = Object.fromEntries(Object.entries(rebuiltFiles).filter(([path]) => path.startsWith("static/")));
-  return formatVerdict(
-    "host",
-    Object.keys(servedFiles).length,
-    findHostProblems(servedFiles, await fetchServedHost(origin, Object.keys(servedFiles))),
-  );
+  if (origin === undefined && vaultOrigin === undefined)
+    return compareFiles("host", hashBuiltFiles("host"), rebuiltFiles);
+  const selectFiles = (folder: string): FileHashes =>
+    Object.fromEntries(
+      Object.entries(rebuiltFiles)
+        .filter(([path]) => path.startsWith(`${folder}static/`))
+        .map(([path, integrity]) => [path.slice(folder.length), integrity]),
+    );
+  const verdicts: string[] = [];
+  if (origin !== undefined) {
+    const files = selectFiles("");
+    const problems = findHostProblems(files, await fetchServedHost(origin, Object.keys(files)));
+    verdicts.push(...formatVerdict("host", Object.keys(files).length, problems));
+  }
+  if (vaultOrigin !== undefined) {
+    const files = selectFiles("vault/");
+    verdicts.push(
+      ...formatVerdict("vault's page", Object.keys(files).length, await findVaultProblems(files, vaultOrigin)),
+    );
+  }
+  return verdicts;
 }

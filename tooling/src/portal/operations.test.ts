@@ -1,9 +1,10 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadOrCreateKeyPair } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair } from "../keys/signing-keys.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import {
+  createOverrideLinks,
   setCanary,
   promote,
   registerRelease,
@@ -13,7 +14,7 @@ import {
   verifyRelease,
 } from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
-import { formatStatus } from "./status.ts";
+import { describeRemote, formatStatus } from "./status.ts";
 import { getAuditFile, openStore, readVendor } from "./store.ts";
 import { createTestPortal, type TestPortal } from "./testing/test-portal.ts";
 
@@ -31,7 +32,7 @@ const publishRelease = async (remote: string, script: string, manifest: object =
     await registerRelease(portal.store, {
       remote,
       packageFolder: portal.build(remote, script, manifest),
-      key: await portal.team(remote),
+      keyPair: await portal.loadTeamKey(remote),
       by: operator,
     })
   ).record.release;
@@ -41,48 +42,49 @@ const getRejectionMessage = async (promise: Promise<unknown>): Promise<string> =
   expect(error).toBeInstanceOf(UserFacingError);
   return error instanceof Error ? error.message : "";
 };
-const releaseFile = (id: string, name: string): string => join(portal.store.registry, id.split("-")[0] ?? "", id, name);
+const releaseFile = (id: string, name: string): string =>
+  join(portal.store.registryFolder, id.split("-")[0] ?? "", id, name);
 
 describe("release and promote", () => {
-  it("put a release beside the one in force, and then in its place, for every vendor that has the remote", async () => {
+  it("add a release without running it, and make it stable for every vendor that has the remote", async () => {
     const firstDeployment = await portal.start();
     await portal.start("acme");
-    const nextRelease = await publishRelease("notes", "notes of the second day");
+    const nextReleaseId = await publishRelease("notes", "notes of the second day");
     expect((await readCurrentDeployment()).releases).toEqual(firstDeployment.releases);
 
-    await promote(portal.store, nextRelease, { by: operator });
+    await promote(portal.store, nextReleaseId, { by: operator });
     for (const vendor of ["relicario", "acme"]) {
       const { releases, release_records, sequence } = await readCurrentDeployment(vendor);
-      expect(releases["notes"]).toEqual({ stable: nextRelease });
-      expect(Object.keys(release_records).sort()).toEqual([nextRelease, releases["garden"]?.stable].sort());
+      expect(releases["notes"]).toEqual({ stable: nextReleaseId });
+      expect(Object.keys(release_records).sort()).toEqual([nextReleaseId, releases["garden"]?.stable].sort());
       expect(sequence).toBeGreaterThan(firstDeployment.sequence);
     }
   });
 
-  it("reach one vendor alone when it is named", async () => {
+  it("change only the named vendor", async () => {
     await portal.start();
     const acmeBefore = await portal.start("acme");
-    const nextRelease = await publishRelease("notes", "notes of the second day");
-    await promote(portal.store, nextRelease, { by: operator, vendor: "relicario" });
-    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextRelease);
+    const nextReleaseId = await publishRelease("notes", "notes of the second day");
+    await promote(portal.store, nextReleaseId, { by: operator, vendorId: "relicario" });
+    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextReleaseId);
     expect(await readCurrentDeployment("acme")).toEqual(acmeBefore);
   });
 
-  it("refuse a release built for another contract at every vendor, in a matrix, and go past it only by force, which is noted", async () => {
+  it("refuse a release for another contract with the objections of every vendor, unless forced, which is logged", async () => {
     await portal.start();
     await portal.start("acme");
-    const nextRelease = await publishRelease("notes", "notes of a later host", { contract: "^4" });
+    const nextReleaseId = await publishRelease("notes", "notes of a later host", { contract: "^4" });
     const auditLogBefore = readFileSync(getAuditFile(portal.store), "utf8");
-    const message = await getRejectionMessage(promote(portal.store, nextRelease, { by: operator }));
+    const message = await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator }));
     for (const vendor of ["acme", "relicario"])
       expect(message).toMatch(new RegExp(`${vendor}: it is built for contract \\^4, and the host offers 3\\.`));
     expect(readFileSync(getAuditFile(portal.store), "utf8")).toBe(auditLogBefore);
-    expect((await verifyRelease(portal.store, nextRelease)).matrix.map(({ objections }) => objections.length)).toEqual([
-      1, 1,
-    ]);
+    expect(
+      (await verifyRelease(portal.store, nextReleaseId)).compatibility.map(({ objections }) => objections.length),
+    ).toEqual([1, 1]);
 
-    await promote(portal.store, nextRelease, { by: operator, force: true });
-    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextRelease);
+    await promote(portal.store, nextReleaseId, { by: operator, force: true });
+    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextReleaseId);
     expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({
       action: "promote",
       forced: [expect.stringContaining("contract ^4")],
@@ -94,6 +96,11 @@ describe("release and promote", () => {
       "a path of another remote",
       { routes: [{ path: "/garden/*", titleKey: "notes:title", access: "signed_in", shell: true }] },
       "garden and notes both claim a path",
+    ],
+    [
+      "a path of the host",
+      { routes: [{ path: "/help", titleKey: "notes:title", access: "signed_in", shell: true }] },
+      "/help leads to the host's own page /help",
     ],
   ])("refuse a release that claims %s", async (_case, manifest, message) => {
     await portal.start();
@@ -114,7 +121,7 @@ describe("release and promote", () => {
     const { record } = await registerRelease(portal.store, {
       remote: "notes",
       packageFolder: folder,
-      key: await portal.team("notes"),
+      keyPair: await portal.loadTeamKey("notes"),
       by: operator,
     });
     expect(await getRejectionMessage(promote(portal.store, record.release, { by: operator }))).toContain(
@@ -131,69 +138,109 @@ describe("release and promote", () => {
       (id) => writeFileSync(releaseFile(id, "manifest.json.br"), "x"),
       "manifest.json.br was changed",
     ],
-  ])("refuse a release with a file that is %s, force or not", async (_case, damage, message) => {
+  ])("refuse a release with a file that is %s, even when forced", async (_case, damage, message) => {
     await portal.start();
-    const nextRelease = await publishRelease("notes", "notes of the second day");
-    damage(nextRelease);
-    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
+    const nextReleaseId = await publishRelease("notes", "notes of the second day");
+    damage(nextReleaseId);
+    expect(await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator, force: true }))).toContain(
       message,
     );
-    expect(await getRejectionMessage(verifyRelease(portal.store, nextRelease))).toContain(message);
+    expect(await getRejectionMessage(verifyRelease(portal.store, nextReleaseId))).toContain(message);
   });
 
-  it("refuse a release that another team signed, or one under another name", async () => {
+  it("refuse a release that another team signed, and a release under another name", async () => {
     const { releases } = await portal.start();
-    const nextRelease = await publishRelease("notes", "notes of the second day");
-    const record = releaseFile(nextRelease, "release.json");
+    const nextReleaseId = await publishRelease("notes", "notes of the second day");
+    const record = releaseFile(nextReleaseId, "release.json");
     const originalRecord = readFileSync(record, "utf8");
     writeFileSync(record, readFileSync(releaseFile(releases["garden"]?.stable ?? "", "release.json")));
-    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator, force: true }))).toContain(
       "is not signed by a key of the team of notes",
     );
     writeFileSync(record, readFileSync(releaseFile(releases["notes"]?.stable ?? "", "release.json")));
-    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
-      `signed in ${nextRelease} is ${releases["notes"]?.stable ?? ""} of notes`,
+    expect(await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator, force: true }))).toContain(
+      `signed in ${nextReleaseId} is ${releases["notes"]?.stable ?? ""} of notes`,
     );
     writeFileSync(record, originalRecord);
-    await expect(promote(portal.store, nextRelease, { by: operator })).resolves.toHaveLength(1);
+    await expect(promote(portal.store, nextReleaseId, { by: operator })).resolves.toHaveLength(1);
   });
 
-  it("say which release, remote or vendor they do not know", async () => {
+  it("name the release, remote or vendor that does not exist", async () => {
     await portal.start();
     expect(await getRejectionMessage(promote(portal.store, "notes-9.9.9-000000000000", { by: operator }))).toContain(
       "There is no release",
     );
-    expect(await getRejectionMessage(promote(portal.store, "../keys", { by: operator }))).toContain(
-      "No vendor here has the remote",
+    expect(await getRejectionMessage(promote(portal.store, "../keys", { by: operator }))).toBe(
+      "There is no remote or release ../keys here. Remotes: garden, notes.",
     );
     expect(await getRejectionMessage(promote(portal.store, "notes-../../keys", { by: operator }))).toContain(
-      "is not the name of a release",
+      "There is no remote or release notes-../../keys here",
     );
-    expect(await getRejectionMessage(rollBack(portal.store, "attic", { by: operator, vendor: "relicario" }))).toContain(
-      "relicario has no remote attic",
+    expect(await getRejectionMessage(rollBack(portal.store, "attic", { by: operator }))).toContain(
+      "There is no remote or release attic here",
     );
-    expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator, vendor: "nobody" }))).toContain(
+    expect(await getRejectionMessage(rollBack(portal.store, "notes-1.0.0-000000000000", { by: operator }))).toBe(
+      "A rollback takes a remote's name: notes.",
+    );
+    for (const disabled of [true, false])
+      expect(
+        await getRejectionMessage(setDisabled(portal.store, "notes-9.9.9-000000000000", disabled, { by: operator })),
+      ).toContain("There is no release notes-9.9.9-000000000000");
+    await expect(
+      createOverrideLinks(portal.store, "attic", { by: operator, hours: 1, loadKeyPair: portal.loadTeamKey }),
+    ).rejects.toThrow("There is no remote or release attic here");
+    expect(existsSync(join(portal.store.keysFolder, "team-attic.json"))).toBe(false);
+    expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator, vendorId: "nobody" }))).toContain(
       "There is no vendor nobody here",
     );
   });
 });
 
+describe("a remote's name", () => {
+  it("means its latest release for verify, promote and canary", async () => {
+    await portal.start();
+    const secondReleaseId = await publishRelease("notes", "notes of the second day");
+    expect((await verifyRelease(portal.store, "notes")).release.signedRecord.release).toBe(secondReleaseId);
+    await setCanary(portal.store, "notes", 20, { by: operator });
+    expect((await readCurrentDeployment()).releases["notes"]?.canary?.release).toBe(secondReleaseId);
+    await promote(portal.store, "notes", { by: operator });
+    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: secondReleaseId });
+  });
+
+  it("means the releases that run for disable, and those that are disabled for enable", async () => {
+    const stable = (await portal.start()).releases["notes"]?.stable ?? "";
+    const canary = await publishRelease("notes", "notes of the second day");
+    await setCanary(portal.store, canary, 20, { by: operator });
+    await setDisabled(portal.store, "notes", true, { by: operator });
+    const deployment = await readCurrentDeployment();
+    expect(deployment.disabled).toEqual([stable, canary]);
+    expect(describeRemote(deployment, "notes")).toBe(
+      `notes runs ${stable}, and ${canary} in 20 % of sessions. Disabled: ${stable}, ${canary}.`,
+    );
+    await setDisabled(portal.store, "notes", false, { by: operator });
+    expect((await readCurrentDeployment()).disabled).toEqual([]);
+  });
+});
+
 describe("canary and rollback", () => {
-  it("give a release to a share of sessions, end that, and go back release by release", async () => {
+  it("start and end a canary, and return release by release", async () => {
     const firstReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
-    const second = await publishRelease("notes", "notes of the second day");
-    const third = await publishRelease("notes", "notes of the third day");
-    await setCanary(portal.store, second, 50, { by: operator });
+    const secondReleaseId = await publishRelease("notes", "notes of the second day");
+    const thirdReleaseId = await publishRelease("notes", "notes of the third day");
+    await setCanary(portal.store, secondReleaseId, 50, { by: operator });
     const withCanary = await readCurrentDeployment();
-    expect(withCanary.releases["notes"]).toEqual({ stable: firstReleaseId, canary: { release: second, percent: 50 } });
-    expect(Object.keys(withCanary.release_records)).toEqual(expect.arrayContaining([firstReleaseId, second]));
+    expect(withCanary.releases["notes"]).toEqual({
+      stable: firstReleaseId,
+      canary: { release: secondReleaseId, percent: 50 },
+    });
+    expect(Object.keys(withCanary.release_records)).toEqual(expect.arrayContaining([firstReleaseId, secondReleaseId]));
 
     await rollBack(portal.store, "notes", { by: operator });
     expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: firstReleaseId });
-    await promote(portal.store, second, { by: operator });
-    await promote(portal.store, third, { by: operator });
+    await promote(portal.store, secondReleaseId, { by: operator });
+    await promote(portal.store, thirdReleaseId, { by: operator });
     await rollBack(portal.store, "notes", { by: operator });
-    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: second });
+    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: secondReleaseId });
     await rollBack(portal.store, "notes", { by: operator });
     expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: firstReleaseId });
     expect(await getRejectionMessage(rollBack(portal.store, "notes", { by: operator }))).toContain(
@@ -206,26 +253,34 @@ describe("canary and rollback", () => {
     ).toEqual(["release", "release", "canary", "rollback", "promote", "promote", "rollback", "rollback"]);
   });
 
-  it.each([-1, 101, 1.5, Number.NaN])("take no share of %s per cent", async (percent) => {
+  it("do not end a canary that is not there", async () => {
+    const { releases, sequence } = await portal.start();
+    expect(
+      await getRejectionMessage(setCanary(portal.store, releases["notes"]?.stable ?? "", 0, { by: operator })),
+    ).toBe("notes has no canary: nothing was changed.");
+    expect((await readCurrentDeployment()).sequence).toBe(sequence);
+  });
+
+  it.each([-1, 101, 1.5, Number.NaN])("refuse a share of %s per cent", async (percent) => {
     const { releases } = await portal.start();
     expect(() => setCanary(portal.store, releases["notes"]?.stable ?? "", percent, { by: operator })).toThrow(
       "0 to 100",
     );
   });
 
-  it("do not go back to what was switched off", async () => {
+  it("do not return to a disabled release", async () => {
     const firstReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
     await promote(portal.store, await publishRelease("notes", "notes of the second day"), { by: operator });
     await setDisabled(portal.store, firstReleaseId, true, { by: operator });
-    expect(await getRejectionMessage(rollBack(portal.store, "notes", { by: operator }))).toContain("is switched off");
+    expect(await getRejectionMessage(rollBack(portal.store, "notes", { by: operator }))).toContain("is disabled");
   });
 });
 
 describe("disable", () => {
-  it("names the release in every document, without the registry, and refuses to promote it until it is allowed again", async () => {
+  it("names the release in every document, without the registry, and blocks its promotion until the release is enabled", async () => {
     const { releases } = await portal.start();
     const stable = releases["notes"]?.stable ?? "";
-    rmSync(portal.store.registry, { recursive: true });
+    rmSync(portal.store.registryFolder, { recursive: true });
     await renewDocuments(portal.store, { by: operator });
     await setDisabled(portal.store, stable, true, { by: operator, reason: "it sends everything home" });
     expect((await readCurrentDeployment()).disabled).toEqual([stable]);
@@ -236,82 +291,98 @@ describe("disable", () => {
     await portal.start();
     expect((await readCurrentDeployment()).disabled).toEqual([stable]);
     expect(await getRejectionMessage(promote(portal.store, stable, { by: operator }))).toContain(
-      "it is switched off there",
+      "it is disabled there",
     );
     await setDisabled(portal.store, stable, false, { by: operator });
     expect((await readCurrentDeployment()).disabled).toEqual([]);
   });
 });
 
+describe("enable and disable", () => {
+  it("refuse a release that is so already", async () => {
+    const { releases, sequence } = await portal.start();
+    const stable = releases["notes"]?.stable ?? "";
+    for (const subject of [stable, "notes"])
+      expect(await getRejectionMessage(setDisabled(portal.store, subject, false, { by: operator }))).toBe(
+        `${subject} is not disabled: nothing was changed.`,
+      );
+    expect((await readCurrentDeployment()).sequence).toBe(sequence);
+    await setDisabled(portal.store, stable, true, { by: operator });
+    expect(await getRejectionMessage(setDisabled(portal.store, stable, true, { by: operator }))).toBe(
+      `${stable} is already disabled: nothing was changed.`,
+    );
+  });
+});
+
 describe("renew and status", () => {
-  it("sign the same for another week, and tell what is in force", async () => {
+  it("sign the same releases for another week, and list what is deployed", async () => {
     const { releases, not_after } = await portal.start("relicario", {}, new Date("2026-11-21T12:00:00.000Z"));
-    const nextRelease = await publishRelease("notes", "notes of the second day");
+    const nextReleaseId = await publishRelease("notes", "notes of the second day");
     await renewDocuments(portal.store, { by: operator, now: new Date("2026-11-25T12:00:00.000Z") });
-    const renewed = await readCurrentDeployment();
-    expect(renewed.releases).toEqual(releases);
-    expect(Date.parse(renewed.not_after) - Date.parse(not_after)).toBe(4 * 24 * 3_600_000);
+    const renewedDeployment = await readCurrentDeployment();
+    expect(renewedDeployment.releases).toEqual(releases);
+    expect(Date.parse(renewedDeployment.not_after) - Date.parse(not_after)).toBe(4 * 24 * 3_600_000);
     const lines = await formatStatus(portal.store, "");
     expect(lines.join("\n")).toContain(`notes  ${releases["notes"]?.stable ?? ""}`);
-    expect(lines).toContain(`    also there: ${nextRelease}`);
+    expect(lines).toContain(`    also there: ${nextReleaseId}`);
   });
 });
 
 describe("a start", () => {
-  it("keeps what an operator chose until something else is built", async () => {
+  it("keeps the operator's choice until there is a new build", async () => {
     const firstReleaseId = (await portal.start()).releases["notes"]?.stable;
     portal.build("notes", "notes of the second day");
-    const second = (await portal.start()).releases["notes"]?.stable;
-    expect(second).not.toBe(firstReleaseId);
+    const secondReleaseId = (await portal.start()).releases["notes"]?.stable;
+    expect(secondReleaseId).not.toBe(firstReleaseId);
     await rollBack(portal.store, "notes", { by: operator });
     expect((await portal.start()).releases["notes"]).toEqual({ stable: firstReleaseId });
     portal.build("notes", "notes of the third day");
-    expect([firstReleaseId, second]).not.toContain((await portal.start()).releases["notes"]?.stable);
+    expect([firstReleaseId, secondReleaseId]).not.toContain((await portal.start()).releases["notes"]?.stable);
   });
 
-  it("signs with a new key of the portal when the former one was taken away, and what was switched off stays off", async () => {
+  it("signs with a new portal key when the former key is lost, and keeps disabled releases disabled", async () => {
     const { releases } = await portal.start();
     await setDisabled(portal.store, releases["notes"]?.stable ?? "", true, { by: operator });
-    rmSync(join(portal.store.keys, "portal.json"));
-    const restarted = await portal.start();
-    expect(restarted.disabled).toEqual([releases["notes"]?.stable]);
+    rmSync(join(portal.store.keysFolder, "portal.json"));
+    const restartedDeployment = await portal.start();
+    expect(restartedDeployment.disabled).toEqual([releases["notes"]?.stable]);
     const store = await openStore(portal.store);
-    expect(store.key.publicKey.kid).not.toBe(portal.store.key.publicKey.kid);
+    expect(store.portalKeyPair.publicKey.kid).not.toBe(portal.store.portalKeyPair.publicKey.kid);
     await expect(readVendor(store, "relicario")).resolves.toMatchObject({
-      deployment: { sequence: restarted.sequence },
+      deployment: { sequence: restartedDeployment.sequence },
     });
     expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator }))).toContain(
       "is not signed by the portal's key",
     );
   });
 
-  it("runs nothing that a team's former key signed, once the team has another one", async () => {
+  it("runs nothing that a team's former key signed", async () => {
     await portal.start();
-    const stolenKey = await portal.team("notes");
-    const forged = (
+    const stolenKey = await portal.loadTeamKey("notes");
+    const forgedReleaseId = (
       await registerRelease(portal.store, {
         remote: "notes",
         packageFolder: portal.build("notes", "a thief's notes"),
-        key: stolenKey,
+        keyPair: stolenKey,
         by: operator,
       })
     ).record.release;
     portal.build("notes", "notes of the second day");
-    rmSync(join(portal.store.keys, "team-notes.json"));
+    rmSync(join(portal.store.keysFolder, "team-notes.json"));
     const { releases, release_records: records } = await portal.start();
     const readKeyId = (jws: string | undefined): unknown =>
       JSON.parse(Buffer.from(jws?.split(".")[0] ?? "", "base64url").toString());
     expect(readKeyId(records[releases["notes"]?.stable ?? ""])).toMatchObject({
-      kid: (await portal.team("notes")).publicKey.kid,
+      kid: (await portal.loadTeamKey("notes")).publicKey.kid,
     });
-    expect(await getRejectionMessage(promote(portal.store, forged, { by: operator, force: true }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, forgedReleaseId, { by: operator, force: true }))).toContain(
       "is not signed by a key of the team of notes",
     );
   });
 });
 
-describe("what is signed without the log", () => {
-  it("is noticed by the next command", async () => {
+describe("documents that do not match the log", () => {
+  it("are refused when the log lacks their signing", async () => {
     await portal.start();
     await renewDocuments(portal.store, { by: operator });
     const lines = readFileSync(getAuditFile(portal.store), "utf8").trimEnd().split("\n");
@@ -321,9 +392,12 @@ describe("what is signed without the log", () => {
     );
   });
 
-  it("and a document of another key is nobody's", async () => {
+  it("are refused when another key signed them", async () => {
     await portal.start();
-    const otherStore = { ...portal.store, key: await loadOrCreateKeyPair(portal.store.keys, "stranger") };
+    const otherStore = {
+      ...portal.store,
+      portalKeyPair: await loadOrCreateKeyPair(portal.store.keysFolder, "stranger"),
+    };
     expect(
       await getRejectionMessage(setDisabled(otherStore, "notes-1.0.0-000000000000", true, { by: operator })),
     ).toContain("is not signed by the portal's key");

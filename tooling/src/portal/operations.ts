@@ -1,15 +1,27 @@
 /**
- * What the `portal` command does. Each act signs new deployment documents, for one vendor or for
- * all whom it concerns.
+ * Operations of the `portal` command. Each signs new documents, for one vendor or for all that it
+ * concerns.
  */
-import type { Deployment, PortalTrustAnchors, ReleaseOverride, ReleaseRecord } from "@relicario/shared/contract";
+import {
+  ReleaseId,
+  type Deployment,
+  type PortalTrustAnchors,
+  type ReleaseOverride,
+  type ReleaseRecord,
+} from "@relicario/shared/contract";
 
-import type { SigningKeyPair } from "../keys/development-keys.ts";
+import type { SigningKeyPair } from "../keys/signing-keys.ts";
 import { makeRelease, signCompact, type Release } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { appendToAuditLog } from "./audit-log.ts";
+import { appendToAuditLog, readAuditLog } from "./audit-log.ts";
 import { createHostEnvironment, findObjections } from "../release/compatibility.ts";
-import { addToRegistry, loadVerifiedRelease, type RegisteredRelease } from "../release/registry.ts";
+import {
+  addToRegistry,
+  listReleases,
+  listRemotes,
+  loadVerifiedRelease,
+  type RegisteredRelease,
+} from "../release/registry.ts";
 import {
   withStoreLock,
   getAuditFile,
@@ -25,98 +37,108 @@ import {
 } from "./store.ts";
 
 interface OperationOptions {
-  /** Who asks, for the audit log. */
   readonly by: string;
-  /** All vendors whom it concerns, without one. */
-  readonly vendor?: string | undefined;
+  /** The vendor to change; undefined for all vendors that the operation concerns. */
+  readonly vendorId?: string | undefined;
   readonly reason?: string | undefined;
   readonly now?: Date | undefined;
 }
 
-/** A vendor that would receive a release, and what speaks against it. */
-export interface Compatibility {
-  readonly vendor: string;
+export interface VendorCompatibility {
+  readonly vendorId: string;
   readonly objections: readonly string[];
 }
 
-/**
- * Makes a release of what a remote's package has built, signed by its team, and puts it into the
- * registry. Nobody runs it yet.
- */
+/** Signs a remote's build and adds it to the registry. No page runs it yet. */
 export async function registerRelease(
   store: PortalStore,
   {
     remote,
     packageFolder,
-    key,
+    keyPair,
     by,
     now = new Date(),
-  }: { readonly remote: string; readonly packageFolder: string; readonly key: SigningKeyPair } & OperationOptions,
+  }: { readonly remote: string; readonly packageFolder: string; readonly keyPair: SigningKeyPair } & OperationOptions,
 ): Promise<Release> {
-  const newRelease = await makeRelease({ remote, packageFolder, webFolder: `${packageFolder}/build/web`, key });
+  const newRelease = await makeRelease({
+    remote,
+    packageFolder,
+    webFolder: `${packageFolder}/build/web`,
+    keyPair,
+  });
   await withStoreLock(store, async () => {
-    addToRegistry(store.registry, remote, newRelease.folder, newRelease.record.release);
+    addToRegistry(store.registryFolder, remote, newRelease.folder, newRelease.record.release);
     appendToAuditLog(getAuditFile(store), { action: "release", by, remote, release: newRelease.record.release }, now);
   });
   return newRelease;
 }
 
 /**
- * Every file of a release against what its team signed, and for each vendor that has this remote
- * whether it fits there.
+ * Verifies every file, and lists the objections of each vendor that has the remote.
+ *
+ * @param subject a release, or a remote for its latest one
  */
 export async function verifyRelease(
   store: PortalStore,
-  releaseId: string,
-): Promise<{ readonly release: RegisteredRelease; readonly matrix: readonly Compatibility[] }> {
-  const vendors = await readVendorsWithRemote(store, parseRemoteName(releaseId), undefined);
+  subject: string,
+): Promise<{ readonly release: RegisteredRelease; readonly compatibility: readonly VendorCompatibility[] }> {
+  const { remote, releaseId } = findRelease(store, subject);
+  const vendors = await readVendorsWithRemote(store, remote, undefined);
   const [firstVendor] = vendors;
-  if (firstVendor === undefined)
-    throw new UserFacingError(`No vendor here has the remote ${parseRemoteName(releaseId)}.`);
+  if (firstVendor === undefined) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
   return {
     release: await loadVerifiedReleaseFor(store, firstVendor, releaseId),
-    matrix: await checkCompatibility(store, releaseId, vendors),
+    compatibility: await checkCompatibility(store, releaseId, vendors),
   };
 }
 
 /**
- * Makes a release the stable one. @throws UserFacingError with the whole matrix when it does not
- * fit somewhere, unless `force`
+ * @param subject a release, or a remote for its latest one
+ * @throws UserFacingError with all objections of all vendors, unless `force`
  */
 export function promote(
   store: PortalStore,
-  releaseId: string,
+  subject: string,
   { force = false, ...options }: OperationOptions & { readonly force?: boolean },
 ): Promise<readonly Deployment[]> {
-  return changeReleases(store, releaseId, { ...options, force, action: "promote" }, ({ releases }, remote) => ({
-    ...releases,
-    [remote]: { stable: releaseId },
+  return changeReleases(store, subject, { ...options, force, action: "promote" }, (_choice, releaseId) => ({
+    stable: releaseId,
   }));
 }
 
-/** Gives a release to a share of all sessions; 0 per cent ends that. */
+/**
+ * Sets the per cent of sessions that run the release; 0 ends the canary.
+ *
+ * @param subject a release, or a remote for its latest one
+ */
 export function setCanary(
   store: PortalStore,
-  releaseId: string,
+  subject: string,
   percent: number,
   { force = false, ...options }: OperationOptions & { readonly force?: boolean },
 ): Promise<readonly Deployment[]> {
   if (!Number.isInteger(percent) || percent < 0 || percent > 100)
     throw new UserFacingError("A canary takes a whole number of per cent, 0 to 100.");
-  return changeReleases(store, releaseId, { ...options, force, action: "canary", percent }, ({ releases }, remote) => {
-    const stable = releases[remote]?.stable;
-    if (stable === undefined) throw new UserFacingError(`${remote} has no stable release yet: promote one first.`);
-    return { ...releases, [remote]: { stable, ...(percent > 0 && { canary: { release: releaseId, percent } }) } };
+  return changeReleases(store, subject, { ...options, force, action: "canary", percent }, (choice, releaseId) => {
+    if (choice === undefined)
+      throw new UserFacingError(`No release of ${parseRemoteName(releaseId)} is stable yet: promote one first.`);
+    return { stable: choice.stable, ...(percent > 0 && { canary: { release: releaseId, percent } }) };
   });
 }
 
-/** Ends the canary of a remote; without one, goes back to the release that was stable before. */
+/**
+ * Ends the canary; without one, returns to the previous stable release.
+ *
+ * @throws UserFacingError for a remote that no vendor has
+ */
 export function rollBack(
   store: PortalStore,
   remote: string,
-  { by, vendor: vendorId, reason, now = new Date() }: OperationOptions,
+  { by, vendorId, reason, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
+    if (isReleaseId(remote)) throw new UserFacingError(`A rollback takes a remote's name: ${parseRemoteName(remote)}.`);
+    requireRemote(store, remote);
     const plans = await Promise.all(
       (await readVendorsWithRemote(store, remote, vendorId)).map(async (vendorDeployment) => {
         const { deployment } = vendorDeployment;
@@ -125,7 +147,7 @@ export function rollBack(
           currentCanary === undefined ? findPreviousRelease(store, deployment.vendor_id, remote, stable) : stable;
         if (deployment.disabled?.includes(targetRelease) === true)
           throw new UserFacingError(
-            `${targetRelease}, which ${deployment.vendor_id} would go back to, is switched off: promote another one.`,
+            `${targetRelease}, which ${deployment.vendor_id} would return to, is disabled: promote another one.`,
           );
         const { jws } = await loadVerifiedReleaseFor(store, vendorDeployment, targetRelease);
         return {
@@ -139,6 +161,7 @@ export function rollBack(
         };
       }),
     );
+    if (plans.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
     return mapSequentially(plans, ({ next, targetRelease, replacedRelease }) =>
       signAndPublish(
         store,
@@ -158,35 +181,41 @@ export function rollBack(
 }
 
 /**
- * Signs that one tab may run a release that is not promoted, and gives the links that have it done.
- * It changes no document.
- * @throws UserFacingError for a portal in production, whose hosts would refuse it
+ * Returns links with which one tab runs an unpromoted release. Changes no document.
+ *
+ * @param subject a release, or a remote for its latest one
+ * @throws UserFacingError for a portal in production, whose host refuses overrides
  */
 export async function createOverrideLinks(
   store: PortalStore,
-  releaseId: string,
+  subject: string,
   {
-    key,
+    loadKeyPair,
     hours,
     by,
-    vendor: vendorId,
+    vendorId,
     reason,
     now = new Date(),
-  }: OperationOptions & { readonly key: SigningKeyPair; readonly hours: number },
+  }: OperationOptions & {
+    /** Loads the key of the remote's team. */
+    readonly loadKeyPair: (remote: string) => Promise<SigningKeyPair>;
+    readonly hours: number;
+  },
 ): Promise<readonly string[]> {
   if (!(hours > 0 && hours <= 24))
     throw new UserFacingError("An override is valid for more than 0 and at most 24 hours.");
   return withStoreLock(store, async () => {
-    const remote = parseRemoteName(releaseId);
+    const { remote, releaseId } = findRelease(store, subject);
     const vendors = await readVendorsWithRemote(store, remote, vendorId);
     if (vendors.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
+    const keyPair = await loadKeyPair(remote);
     return mapSequentially(vendors, async (vendorDeployment) => {
       const { vendor_id, origin, environment } = vendorDeployment.deployment;
       if (environment === "production")
-        throw new UserFacingError(`${vendor_id} is in production: its portal runs promoted releases alone.`);
-      if (vendorDeployment.page.team_keys[remote]?.some(({ kid }) => kid === key.publicKey.kid) !== true)
+        throw new UserFacingError(`${vendor_id} is in production: its portal runs only promoted releases.`);
+      if (vendorDeployment.trustAnchors.team_keys[remote]?.some(({ kid }) => kid === keyPair.publicKey.kid) !== true)
         throw new UserFacingError(
-          `The key of ${remote}'s team on this machine (${key.publicKey.kid}) is none that the page of ${vendor_id} knows.`,
+          `The key of ${remote}'s team on this machine (${keyPair.publicKey.kid}) is not in the page of ${vendor_id}.`,
         );
       const { jws: release_record } = await loadVerifiedReleaseFor(store, vendorDeployment, releaseId);
       const overrideDocument: ReleaseOverride = {
@@ -211,43 +240,69 @@ export async function createOverrideLinks(
         },
         now,
       );
-      return `${origin}/#releaseOverride=${await signCompact(overrideDocument, key)}`;
+      return `${origin}/#releaseOverride=${await signCompact(overrideDocument, keyPair)}`;
     });
   });
 }
 
-/** Stops a release everywhere, in open pages too, or allows it again. It needs no registry. */
+/**
+ * Disables a release, in open pages too, or enables it again. Needs no registry.
+ *
+ * @param subject a release; or a remote, for those of its releases that run or are disabled
+ * @returns the documents of vendors for which something changed
+ * @throws UserFacingError if nothing changes for any vendor
+ */
 export function setDisabled(
   store: PortalStore,
-  releaseId: string,
+  subject: string,
   disabled: boolean,
-  { by, vendor: vendorId, reason, now = new Date() }: OperationOptions,
+  { by, vendorId, reason, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
-    const remote = parseRemoteName(releaseId);
+    const remote = parseRemoteName(subject);
     const vendors = await readVendorsWithRemote(store, remote, vendorId);
-    return mapSequentially(vendors, ({ deployment }) => {
-      const otherDisabled = (deployment.disabled ?? []).filter((id) => id !== releaseId);
+    if (isReleaseId(subject)) requireKnownRelease(store, subject);
+    else requireRemote(store, remote);
+    const plans = vendors.flatMap(({ deployment }) => {
+      const alreadyDisabled = deployment.disabled ?? [];
+      const candidates = isReleaseId(subject)
+        ? [subject]
+        : disabled
+          ? listChosenReleases(deployment.releases[remote])
+          : alreadyDisabled.filter((id) => parseRemoteName(id) === remote);
+      const changedIds = candidates.filter((id) => alreadyDisabled.includes(id) !== disabled);
+      return changedIds.map((id) => ({ vendorId: deployment.vendor_id, releaseId: id }));
+    });
+    if (plans.length === 0)
+      throw new UserFacingError(
+        vendors.length === 0
+          ? `No vendor here has the remote ${remote}.`
+          : `${subject} is ${disabled ? "already" : "not"} disabled: nothing was changed.`,
+      );
+    const signedDocuments = await mapSequentially(plans, async (plan) => {
+      const { deployment } = await readVendor(store, plan.vendorId);
+      const otherDisabled = (deployment.disabled ?? []).filter((id) => id !== plan.releaseId);
       return signAndPublish(
         store,
-        { ...deployment, disabled: disabled ? [...otherDisabled, releaseId] : otherDisabled },
+        { ...deployment, disabled: disabled ? [...otherDisabled, plan.releaseId] : otherDisabled },
         {
           action: disabled ? "disable" : "enable",
           by,
           remote,
-          release: releaseId,
+          release: plan.releaseId,
           ...(reason !== undefined && { reason }),
         },
         now,
       );
     });
+    return [...new Map(signedDocuments.map((deployment) => [deployment.vendor_id, deployment])).values()];
   });
 }
 
-/** Signs what is in force for another week. */
+/** Signs the current documents again, for another week. */
 export function renewDocuments(
   store: PortalStore,
-  { by, vendor: vendorId, now = new Date() }: OperationOptions,
+  { by, vendorId, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, () =>
     mapSequentially(vendorId === undefined ? listVendorIds(store) : [vendorId], async (vendorId) =>
@@ -256,29 +311,28 @@ export function renewDocuments(
   );
 }
 
-/** What the start command gives: a vendor's settings, and what is built at present. */
 export interface StartInput {
   readonly deployment: Deployment;
-  readonly page: PortalTrustAnchors;
+  readonly trustAnchors: PortalTrustAnchors;
   readonly releases: readonly { readonly record: ReleaseRecord; readonly jws: string; readonly folder: string }[];
 }
 
 /**
- * Signs for a start: settings as they are now, and of each remote what was built since the last
- * start. What an operator chose stays until then, and what is switched off stays off.
+ * Publishes documents with the builds of remotes that were built since the last start, and with the
+ * operator's choices of all others. Disabled releases stay disabled.
  */
-export function startVendor(
+export function publishAtStart(
   store: PortalStore,
-  { deployment: initialDeployment, page: trustAnchors, releases }: StartInput,
+  { deployment: initialDeployment, trustAnchors, releases }: StartInput,
   now: Date = new Date(),
 ): Promise<Deployment> {
   return withStoreLock(store, async () => {
     const vendorId = initialDeployment.vendor_id;
     for (const { record, folder } of releases)
-      addToRegistry(store.registry, record.manifest.name, folder, record.release);
+      addToRegistry(store.registryFolder, record.manifest.name, folder, record.release);
     writeTrustAnchors(store, trustAnchors);
-    // Begun anew without a log, or with another key of the portal; what is switched off stays off
-    // all the same.
+    // Without a log, or with a new portal key, earlier choices are dropped. Releases that the log
+    // disables stay disabled.
     const previousDeployment = (await hasValidDocument(store, vendorId))
       ? (await readVendor(store, vendorId)).deployment
       : null;
@@ -327,29 +381,20 @@ export function startVendor(
   });
 }
 
-/**
- * Records of a remote's chosen releases as the registry has them now; null when a key that the page
- * no longer has signed one.
- */
+/** Null when a release is missing, or its key is no longer in the page. */
 async function readChosenRecords(
   store: PortalStore,
   previousChoice: Deployment["releases"][string] | undefined,
   trustAnchors: PortalTrustAnchors,
   remote: string,
 ): Promise<Deployment["release_records"] | null> {
-  const releaseIds =
-    previousChoice === undefined
-      ? []
-      : previousChoice.canary === undefined
-        ? [previousChoice.stable]
-        : [previousChoice.stable, previousChoice.canary.release];
   const openedRecords = await Promise.all(
-    releaseIds.map(
+    listChosenReleases(previousChoice).map(
       async (name) =>
         [
           name,
           (
-            await loadVerifiedRelease(store.registry, name, () => trustAnchors.team_keys[remote] ?? []).catch(
+            await loadVerifiedRelease(store.registryFolder, name, () => trustAnchors.team_keys[remote] ?? []).catch(
               () => null,
             )
           )?.jws,
@@ -361,7 +406,7 @@ async function readChosenRecords(
     : Object.fromEntries(openedRecords.map(([name, jws]) => [name, jws ?? ""]));
 }
 
-/** Releases that were switched off and not allowed again. */
+/** Releases that were disabled and not enabled again. */
 function listDisabledReleases(store: PortalStore, vendorId: string): string[] {
   const disabledReleases = new Set<string>();
   for (const { action, release: releaseId } of readVendorLog(store, vendorId)) {
@@ -372,15 +417,16 @@ function listDisabledReleases(store: PortalStore, vendorId: string): string[] {
   return [...disabledReleases];
 }
 
-type ReleaseChange = (deployment: Deployment, remote: string) => Deployment["releases"];
+type ReleaseChoice = Deployment["releases"][string];
+type ReleaseChange = (choice: ReleaseChoice | undefined, releaseId: string) => ReleaseChoice;
 
-/** Looks at every vendor before it signs for the first. */
+/** Checks every vendor before it signs for the first. */
 function changeReleases(
   store: PortalStore,
-  releaseId: string,
+  subject: string,
   {
     by,
-    vendor: vendorId,
+    vendorId,
     reason,
     force,
     action,
@@ -390,16 +436,18 @@ function changeReleases(
   change: ReleaseChange,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
-    const remote = parseRemoteName(releaseId);
+    const { remote, releaseId } = findRelease(store, subject);
     const vendors = await readVendorsWithRemote(store, remote, vendorId);
     if (vendors.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
-    const matrix = percent === 0 ? [] : await checkCompatibility(store, releaseId, vendors);
-    const incompatible = matrix.filter(({ objections }) => objections.length > 0);
+    if (percent === 0 && vendors.every(({ deployment }) => deployment.releases[remote]?.canary === undefined))
+      throw new UserFacingError(`${remote} has no canary: nothing was changed.`);
+    const compatibility = percent === 0 ? [] : await checkCompatibility(store, releaseId, vendors);
+    const incompatible = compatibility.filter(({ objections }) => objections.length > 0);
     if (incompatible.length > 0 && !force)
       throw new UserFacingError(
         [
-          `${releaseId} is not promoted:`,
-          ...incompatible.flatMap(({ vendor: name, objections }) =>
+          `${releaseId} does not fit:`,
+          ...incompatible.flatMap(({ vendorId: name, objections }) =>
             objections.map((objection) => `  ${name}: ${objection}.`),
           ),
         ].join("\n"),
@@ -408,12 +456,12 @@ function changeReleases(
       const { deployment } = vendorDeployment;
       const { jws } = await loadVerifiedReleaseFor(store, vendorDeployment, releaseId);
       const previousStable = deployment.releases[remote]?.stable;
-      const forcedObjections = incompatible.find((row) => row.vendor === deployment.vendor_id)?.objections;
+      const forcedObjections = incompatible.find((row) => row.vendorId === deployment.vendor_id)?.objections;
       return signAndPublish(
         store,
         {
           ...deployment,
-          releases: change(deployment, remote),
+          releases: { ...deployment.releases, [remote]: change(deployment.releases[remote], releaseId) },
           release_records: { ...deployment.release_records, [releaseId]: jws },
         },
         {
@@ -438,7 +486,7 @@ async function checkCompatibility(
   store: PortalStore,
   releaseId: string,
   vendors: readonly VendorDeployment[],
-): Promise<readonly Compatibility[]> {
+): Promise<readonly VendorCompatibility[]> {
   return Promise.all(
     vendors.map(async (vendorDeployment) => {
       const otherManifests = listManifests(vendorDeployment.deployment).filter(
@@ -446,10 +494,10 @@ async function checkCompatibility(
       );
       const disabledObjections =
         vendorDeployment.deployment.disabled?.includes(releaseId) === true
-          ? ["it is switched off there: `portal enable` allows it again"]
+          ? ["it is disabled there: `portal enable` allows it again"]
           : [];
       return {
-        vendor: vendorDeployment.deployment.vendor_id,
+        vendorId: vendorDeployment.deployment.vendor_id,
         objections: [
           ...disabledObjections,
           ...findObjections(
@@ -464,10 +512,10 @@ async function checkCompatibility(
 
 const loadVerifiedReleaseFor = (
   store: PortalStore,
-  { page: trustAnchors }: VendorDeployment,
+  { trustAnchors }: VendorDeployment,
   releaseId: string,
 ): Promise<RegisteredRelease> =>
-  loadVerifiedRelease(store.registry, releaseId, (remote) => trustAnchors.team_keys[remote] ?? []);
+  loadVerifiedRelease(store.registryFolder, releaseId, (remote) => trustAnchors.team_keys[remote] ?? []);
 
 async function readVendorsWithRemote(
   store: PortalStore,
@@ -482,13 +530,12 @@ async function readVendorsWithRemote(
     : vendorDeployments;
 }
 
-function requireReleaseChoice(deployment: Deployment, remote: string): Deployment["releases"][string] {
+function requireReleaseChoice(deployment: Deployment, remote: string): ReleaseChoice {
   const choice = deployment.releases[remote];
   if (choice === undefined) throw new UserFacingError(`${deployment.vendor_id} has no remote ${remote}.`);
   return choice;
 }
 
-/** What was stable before this release was promoted. */
 function findPreviousRelease(store: PortalStore, vendorId: string, remote: string, stable: string): string {
   const promotion = readVendorLog(store, vendorId).findLast(
     (entry) =>
@@ -502,11 +549,61 @@ function findPreviousRelease(store: PortalStore, vendorId: string, remote: strin
   return promotion.instead_of;
 }
 
-function parseRemoteName(release: string): string {
-  return release.split("-")[0] ?? "";
+/** Takes a release's id, or a remote's name. */
+export function parseRemoteName(subject: string): string {
+  return subject.split("-")[0] ?? "";
 }
 
-/** One after the other: each signing reads the log that the one before wrote. */
+const isReleaseId = (subject: string): boolean => ReleaseId.safeParse(subject).success;
+
+/**
+ * Finds the release that an operator names: by its id, or by its remote for the one that was
+ * registered last.
+ *
+ * @throws UserFacingError if there is none
+ */
+function findRelease(store: PortalStore, subject: string): { readonly remote: string; readonly releaseId: string } {
+  const remote = parseRemoteName(subject);
+  if (isReleaseId(subject)) return { remote, releaseId: subject };
+  requireRemote(store, subject);
+  const registeredReleases = listReleases(store.registryFolder, remote);
+  const latest = readAuditLog(getAuditFile(store)).findLast(
+    ({ action, release }) =>
+      (action === "release" || action === "start") && release !== undefined && registeredReleases.includes(release),
+  )?.release;
+  if (latest === undefined) throw new UserFacingError(`The registry has no release of ${remote}.`);
+  return { remote, releaseId: latest };
+}
+
+/** @throws UserFacingError for a name that neither the registry nor the log has */
+function requireRemote(store: PortalStore, name: string): void {
+  const knownRemotes = [
+    ...new Set([
+      ...listRemotes(store.registryFolder),
+      ...readAuditLog(getAuditFile(store)).flatMap(({ remote }) => (remote === undefined ? [] : [remote])),
+    ]),
+  ].sort();
+  if (!knownRemotes.includes(name))
+    throw new UserFacingError(`There is no remote or release ${name} here. Remotes: ${knownRemotes.join(", ")}.`);
+}
+
+/** @throws UserFacingError for a release that neither the registry nor the log has */
+function requireKnownRelease(store: PortalStore, releaseId: string): void {
+  const isKnown =
+    listReleases(store.registryFolder, parseRemoteName(releaseId)).includes(releaseId) ||
+    readAuditLog(getAuditFile(store)).some(({ release }) => release === releaseId);
+  if (!isKnown)
+    throw new UserFacingError(`There is no release ${releaseId}. \`portal status\` lists those that are there.`);
+}
+
+function listChosenReleases(choice: ReleaseChoice | undefined): readonly string[] {
+  if (choice === undefined) return [];
+  return choice.canary === undefined ? [choice.stable] : [choice.stable, choice.canary.release];
+}
+
+/**
+ * Runs `callback` for one item after another: each signing reads the log that the one before wrote.
+ */
 async function mapSequentially<T, R>(items: readonly T[], callback: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await callback(item));

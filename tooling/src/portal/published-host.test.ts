@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { findHostProblems, fetchServedHost } from "./published-host.ts";
+import { findHostProblems, findVaultProblems, fetchServedHost } from "./published-host.ts";
 
 const origin = "https://portal.example";
 const hashOf = (text: string): string => `sha384-${createHash("sha384").update(text).digest("base64")}`;
@@ -13,7 +13,6 @@ const buildPage = (extraMarkup = "", list = buildList(builtHashes)): string =>
   `<script integrity="${hashOf("main")}" defer src=/static/main.js></script><link integrity="${hashOf("css")}" href=/static/main.css rel=stylesheet>` +
   `<link integrity="${hashOf("more")}" rel=preload as=script href=/static/more.js>${extraMarkup}`;
 
-/** Asks a portal that serves these. */
 async function checkPortal({
   page = buildPage(),
   list = buildList(builtHashes),
@@ -30,8 +29,8 @@ async function checkPortal({
   );
 }
 
-describe("hostProblems", () => {
-  it("finds none where everything is built of the sources", async () => {
+describe("findHostProblems", () => {
+  it("accepts a host that is built from the sources", async () => {
     expect(await checkPortal()).toEqual([]);
   });
 
@@ -45,7 +44,7 @@ describe("hostProblems", () => {
     [
       "publishes a further file",
       { list: buildList({ ...builtHashes, "static/evil.js": hashOf("evil") }) },
-      "static/evil.js in its list is not built of these sources",
+      "static/evil.js in its list is not built from these sources",
     ],
     [
       "serves other bytes than it publishes",
@@ -66,27 +65,60 @@ describe("hostProblems", () => {
     [
       "starts a further script",
       { page: buildPage('<script src="/r/evil.js"></script>') },
-      "its page starts /r/evil.js, which is not built of these sources",
+      "its page starts /r/evil.js, which is not built from these sources",
     ],
     [
       "starts a script under another hash",
       { page: buildPage(`<SCRIPT src=/static/main.js integrity=${hashOf("evil")}></SCRIPT>`) },
-      "its page starts /static/main.js, which is not built of these sources",
+      "its page starts /static/main.js, which is not built from these sources",
     ],
-    ["has a script in its page", { page: buildPage("<script>evil()</script>") }, "its page has a script of its own"],
+    ["has an inline script", { page: buildPage("<script>evil()</script>") }, "its page has an inline script"],
     [
       "has another stylesheet",
       { page: buildPage("<link rel=stylesheet href=/static/evil.css>") },
-      "its page starts /static/evil.css, which is not built of these sources",
+      "its page starts /static/evil.css, which is not built from these sources",
     ],
-  ])("says so where a portal %s", async (_case, portal, problem) => {
+  ])("reports a portal that %s", async (_case, portal, problem) => {
     expect(await checkPortal(portal)).toContain(problem);
   });
 
   it.each([
     ["publishes no list", { list: "<!doctype html>" }, "publishes no list"],
     ["publishes something else", { list: "[1]" }, "publishes no list"],
-  ])("complains where a portal %s", async (_case, portal, message) => {
+  ])("throws for a portal that %s", async (_case, portal, message) => {
     await expect(checkPortal(portal)).rejects.toThrow(message);
+  });
+});
+
+describe("findVaultProblems", () => {
+  const file = "static/controller.0123abcd.js";
+  const script = (text: string): string => `<script integrity="${hashOf(text)}" src="/${file}" defer></script>`;
+  const check = ({ page = script("verify"), served = "verify" }: { page?: string; served?: string } = {}) =>
+    findVaultProblems({ [file]: hashOf("verify") }, "https://vault.example", ((address: URL) =>
+      Promise.resolve(
+        address.pathname === "/controller"
+          ? new Response(`<script type="application/json" id="portal-page">{}</script>${page}`)
+          : new Response(served),
+      )) as typeof globalThis.fetch);
+
+  it("accepts a page whose script is built from the sources", async () => {
+    expect(await check()).toEqual([]);
+  });
+
+  it.each<[string, Parameters<typeof check>[0], string]>([
+    ["other bytes", { served: "evil" }, `${file} as it is served differs`],
+    [
+      "a page that starts something else",
+      { page: script("evil") },
+      `its page starts /${file}, which is not built from these sources`,
+    ],
+    ["a page with an inline script", { page: "<script>evil()</script>" }, "its page has an inline script"],
+  ])("reports %s", async (_case, changes, problem) => {
+    expect(await check(changes)).toEqual([problem]);
+  });
+
+  it("needs a page", async () => {
+    const fetch = (() => Promise.resolve(new Response("", { status: 404 }))) as typeof globalThis.fetch;
+    await expect(findVaultProblems({}, "https://vault.example", fetch)).rejects.toThrow("no page of the vault");
   });
 });

@@ -1,29 +1,25 @@
-/** What a portal elsewhere serves of its host, beside what the sources here give. */
-import { createHash } from "node:crypto";
+/**
+ * Compares the host that a portal serves, and what it serves at the vault's origin, with a build of
+ * the sources here.
+ */
+import { hash } from "node:crypto";
 
 import { z } from "zod";
 
-import type { BuiltFiles } from "../bundle/rebuild.ts";
+import type { FileHashes } from "../bundle/rebuild.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 const Hashes = z.record(z.string(), z.string());
 
-/** What a portal serves of its host to whoever asks. */
 export interface ServedHost {
-  /** The list that it publishes, `host-files.json`. */
-  readonly published: BuiltFiles;
-  /**
-   * Hashes of the files themselves, of those that were asked for; an answer that is no file has
-   * none.
-   */
-  readonly files: BuiltFiles;
+  /** Hashes in its `host-files.json`. */
+  readonly publishedHashes: FileHashes;
+  /** Hashes of the requested files; one that is not served is missing. */
+  readonly fileHashes: FileHashes;
   readonly page: string;
 }
 
-/**
- * Asks a portal for its page, its list of hashes and each of these files. @throws UserFacingError
- * when it does not publish a list, or has no page
- */
+/** @throws UserFacingError when the portal has no list or no page */
 export async function fetchServedHost(
   origin: string,
   paths: readonly string[],
@@ -37,22 +33,31 @@ export async function fetchServedHost(
   if (!page.ok) throw new UserFacingError(`${origin} has no page (HTTP ${String(page.status)}).`);
   const published = Hashes.safeParse(await list.json().catch(() => null));
   if (!published.success) throw new UserFacingError(`${origin} publishes no list of hashes of its host.`);
-  const files: Record<string, string> = {};
+  return {
+    publishedHashes: stripLeadingSlashes(published.data),
+    fileHashes: await fetchHashes(origin, paths, fetch),
+    page: await page.text(),
+  };
+}
+
+async function fetchHashes(
+  origin: string,
+  paths: readonly string[],
+  fetch: typeof globalThis.fetch,
+): Promise<FileHashes> {
+  const fileHashes: Record<string, string> = {};
   for (const path of paths) {
     const response = await fetch(new URL(path, origin));
     if (response.ok)
-      files[path] = `sha384-${createHash("sha384")
-        .update(new Uint8Array(await response.arrayBuffer()))
-        .digest("base64")}`;
+      fileHashes[path] = `sha384-${hash("sha384", new Uint8Array(await response.arrayBuffer()), "base64")}`;
   }
-  return { published: stripLeadingSlashes(published.data), files, page: await page.text() };
+  return fileHashes;
 }
 
-function stripLeadingSlashes(hashes: Readonly<Record<string, string>>): BuiltFiles {
+function stripLeadingSlashes(hashes: Readonly<Record<string, string>>): FileHashes {
   return Object.fromEntries(Object.entries(hashes).map(([path, integrity]) => [path.replace(/^\//, ""), integrity]));
 }
 
-/** Scripts and stylesheets of a page, and the list of hashes in it. */
 const pagePatterns = {
   tag: /<(?:script|link)\b[^>]*>/gi,
   address: /\b(?:src|href)="?([^"\s>]+)/,
@@ -61,43 +66,67 @@ const pagePatterns = {
 };
 
 /**
- * In words, in what it is not what the sources give: its files, the list that it publishes, and
- * what its page starts. None when all is the same.
+ * Returns a sentence for each difference: in the files, in both lists, and in what the page starts.
  */
-export function findHostProblems(builtFiles: BuiltFiles, { published, files, page }: ServedHost): string[] {
+export function findHostProblems(builtFiles: FileHashes, { publishedHashes, fileHashes, page }: ServedHost): string[] {
   const problems: string[] = [];
-  for (const [source, listed] of [
-    ["its list", published],
+  for (const [source, listedHashes] of [
+    ["its list", publishedHashes],
     ["its page's list", parseEmbeddedList(page)],
   ] as const) {
-    for (const path of new Set([...Object.keys(builtFiles), ...Object.keys(listed)])) {
-      if (listed[path] === undefined) problems.push(`${path} is missing in ${source}`);
-      else if (builtFiles[path] === undefined) problems.push(`${path} in ${source} is not built of these sources`);
-      else if (listed[path] !== builtFiles[path]) problems.push(`${path} in ${source} differs`);
+    for (const path of new Set([...Object.keys(builtFiles), ...Object.keys(listedHashes)])) {
+      if (listedHashes[path] === undefined) problems.push(`${path} is missing in ${source}`);
+      else if (builtFiles[path] === undefined) problems.push(`${path} in ${source} is not built from these sources`);
+      else if (listedHashes[path] !== builtFiles[path]) problems.push(`${path} in ${source} differs`);
     }
   }
+  return [...problems, ...findServedProblems(builtFiles, { fileHashes, page })];
+}
+
+/**
+ * Returns a sentence for each difference between the vault's origin and the built files: in what it
+ * serves and in what its page starts.
+ *
+ * @throws UserFacingError when it has no page
+ */
+export async function findVaultProblems(
+  builtFiles: FileHashes,
+  vaultOrigin: string,
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+): Promise<string[]> {
+  const page = await fetch(new URL("/controller", vaultOrigin));
+  if (!page.ok) throw new UserFacingError(`${vaultOrigin} has no page of the vault (HTTP ${String(page.status)}).`);
+  const fileHashes = await fetchHashes(vaultOrigin, Object.keys(builtFiles), fetch);
+  return findServedProblems(builtFiles, { fileHashes, page: await page.text() });
+}
+
+function findServedProblems(
+  builtFiles: FileHashes,
+  { fileHashes, page }: Pick<ServedHost, "fileHashes" | "page">,
+): string[] {
+  const problems: string[] = [];
   for (const [path, integrity] of Object.entries(builtFiles))
-    if (files[path] !== integrity)
-      problems.push(`${path} as it is served ${files[path] === undefined ? "is missing" : "differs"}`);
+    if (fileHashes[path] !== integrity)
+      problems.push(`${path} as it is served ${fileHashes[path] === undefined ? "is missing" : "differs"}`);
   for (const { address, integrity } of findExecutedResources(page)) {
-    if (address === null) problems.push("its page has a script of its own");
+    if (address === null) problems.push("its page has an inline script");
     else if (integrity === null || builtFiles[address.replace(/^\//, "")] !== integrity)
-      problems.push(`its page starts ${address}, which is not built of these sources`);
+      problems.push(`its page starts ${address}, which is not built from these sources`);
   }
   return problems;
 }
 
-function parseEmbeddedList(page: string): BuiltFiles {
-  const listed = pagePatterns.list.exec(page)?.[1];
-  if (listed === undefined) return {};
+function parseEmbeddedList(page: string): FileHashes {
+  const listJson = pagePatterns.list.exec(page)?.[1];
+  if (listJson === undefined) return {};
   try {
-    return stripLeadingSlashes(Hashes.parse(JSON.parse(listed)));
+    return stripLeadingSlashes(Hashes.parse(JSON.parse(listJson)));
   } catch {
-    return {}; // every file is missing in it, which is what is told
+    return {}; // then every file is reported as missing
   }
 }
 
-/** What a page starts: scripts, those of its own without an address, and stylesheets. */
+/** Scripts and stylesheets that a page runs; inline scripts have no address. */
 function findExecutedResources(page: string): { readonly address: string | null; readonly integrity: string | null }[] {
   const isExecuted = (tag: string): boolean =>
     /^<script/i.test(tag)

@@ -1,4 +1,4 @@
-/** What docs/operations.md says under "When something is wrong", by the commands that it prints. */
+/** Tests docs/operations.md, "When something is wrong". */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { registerRelease } from "./operations.ts";
 import { openStore, getTrustAnchorsFile, readVendor } from "./store.ts";
 import { createTestPortal, type TestPortal } from "./testing/test-portal.ts";
 
-jest.setTimeout(120_000); // each command is a process of its own
+jest.setTimeout(120_000); // each command is a process
 
 const run = promisify(execFile);
 const operator = "Ana";
@@ -25,16 +25,16 @@ afterEach(() => {
   portal.remove();
 });
 
-/** `npm run portal -- …`; what it says. Throws what it complains of. */
+/** @throws Error with the command's stderr */
 async function runPortalCommand(...args: readonly string[]): Promise<string> {
-  const { keys, deployments, registry } = portal.store;
+  const { keysFolder, deploymentsFolder, registryFolder } = portal.store;
   const environment = {
     ...process.env,
     ...compileCacheEnvironment,
     NODE_OPTIONS: "",
-    KEYS_FOLDER: keys,
-    DEPLOYMENTS_FOLDER: deployments,
-    RELEASES_FOLDER: registry,
+    KEYS_FOLDER: keysFolder,
+    DEPLOYMENTS_FOLDER: deploymentsFolder,
+    RELEASES_FOLDER: registryFolder,
   };
   const execution = run(
     process.execPath,
@@ -52,45 +52,45 @@ const publishRelease = async (script: string): Promise<string> =>
     await registerRelease(portal.store, {
       remote: "notes",
       packageFolder: portal.build("notes", script),
-      key: await portal.team("notes"),
+      keyPair: await portal.loadTeamKey("notes"),
       by: operator,
     })
   ).record.release;
-/** As a page would have it: by the key that is there now. */
+/** With the current portal key, as a page reads it. */
 const readCurrentDeployment = async () => (await readVendor(await openStore(portal.store), "relicario")).deployment;
 const readPage = (): PortalTrustAnchors =>
   PortalTrustAnchors.parse(JSON.parse(readFileSync(getTrustAnchorsFile(portal.store, "relicario"), "utf8")));
 const readKeyId = (record: string | undefined): string =>
   z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(record?.split(".")[0] ?? "", "base64url").toString())).kid;
 
-it("a released remote is bad: it is stopped, and the one before runs again", async () => {
-  const first = (await portal.start()).releases["notes"]?.stable;
-  const badRelease = await publishRelease("notes that send everything home");
-  await runPortalCommand("promote", badRelease);
-  expect(await runPortalCommand("disable", badRelease, "--reason", "it sends everything home")).toContain(
+it("a released remote is bad: the release is disabled, and the previous release runs again", async () => {
+  const firstReleaseId = (await portal.start()).releases["notes"]?.stable;
+  const badReleaseId = await publishRelease("notes that send everything home");
+  await runPortalCommand("promote", badReleaseId);
+  expect(await runPortalCommand("disable", badReleaseId, "--reason", "it sends everything home")).toContain(
     "Open pages stop it within a minute.",
   );
   expect(await readCurrentDeployment()).toMatchObject({
-    disabled: [badRelease],
-    releases: { notes: { stable: badRelease } },
+    disabled: [badReleaseId],
+    releases: { notes: { stable: badReleaseId } },
   });
-  expect(await runPortalCommand("rollback", "notes")).toContain(`notes runs ${first ?? ""}.`);
+  expect(await runPortalCommand("rollback", "notes")).toContain(`notes runs ${firstReleaseId ?? ""}.`);
   expect(await readCurrentDeployment()).toMatchObject({
-    disabled: [badRelease],
-    releases: { notes: { stable: first } },
+    disabled: [badReleaseId],
+    releases: { notes: { stable: firstReleaseId } },
   });
-  await expect(runPortalCommand("promote", badRelease)).rejects.toThrow("it is switched off there");
+  await expect(runPortalCommand("promote", badReleaseId)).rejects.toThrow("it is disabled there");
   expect(await runPortalCommand("log")).toMatch(/promote.*\n.*disable.*reason=it sends everything home.*\n.*rollback/);
 });
 
-it("a team's key is taken: after a start with a new one nothing that the former key signed is promoted", async () => {
+it("a team's key is taken: after a start with a new key, nothing that the former key signed is promoted", async () => {
   await portal.start();
-  const forged = await publishRelease("a thief's notes");
-  const formerKid = (await portal.team("notes")).publicKey.kid;
+  const forgedReleaseId = await publishRelease("a thief's notes");
+  const formerKid = (await portal.loadTeamKey("notes")).publicKey.kid;
   portal.build("notes", "notes of the team");
-  rmSync(join(portal.store.keys, "team-notes.json"));
+  rmSync(join(portal.store.keysFolder, "team-notes.json"));
   await portal.start();
-  await expect(runPortalCommand("promote", forged, "--force")).rejects.toThrow(
+  await expect(runPortalCommand("promote", forgedReleaseId, "--force")).rejects.toThrow(
     "is not signed by a key of the team of notes",
   );
   const { releases, release_records: records } = await readCurrentDeployment();
@@ -100,33 +100,33 @@ it("a team's key is taken: after a start with a new one nothing that the former 
   ]);
 });
 
-it("the portal's key is taken: after a start with a new one the page names it alone, what was switched off stays off, and a document of the former key counts no more", async () => {
-  const first = (await portal.start()).releases["notes"]?.stable ?? "";
-  const second = await publishRelease("notes of the second day");
-  await runPortalCommand("promote", second);
-  await runPortalCommand("disable", first);
-  const document = join(portal.store.deployments, "relicario.json");
+it("the portal's key is taken: after a start with a new key, the page names only the new key, disabled releases stay disabled, and documents of the former key are refused", async () => {
+  const firstReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
+  const secondReleaseId = await publishRelease("notes of the second day");
+  await runPortalCommand("promote", secondReleaseId);
+  await runPortalCommand("disable", firstReleaseId);
+  const document = join(portal.store.deploymentsFolder, "relicario.json");
   const formerDocument = readFileSync(document, "utf8");
-  renameSync(join(portal.store.keys, "portal.json"), join(portal.folder, "taken.json"));
+  renameSync(join(portal.store.keysFolder, "portal.json"), join(portal.folder, "taken.json"));
   await portal.start();
-  const { key } = await openStore(portal.store);
-  expect(key.publicKey.kid).not.toBe(portal.store.key.publicKey.kid);
-  expect(readPage().portal_keys).toEqual([key.publicKey]);
-  expect((await readCurrentDeployment()).disabled).toEqual([first]);
-  await runPortalCommand("promote", second); // a choice that is made again
-  expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: second });
+  const { portalKeyPair } = await openStore(portal.store);
+  expect(portalKeyPair.publicKey.kid).not.toBe(portal.store.portalKeyPair.publicKey.kid);
+  expect(readPage().portal_keys).toEqual([portalKeyPair.publicKey]);
+  expect((await readCurrentDeployment()).disabled).toEqual([firstReleaseId]);
+  await runPortalCommand("promote", secondReleaseId); // a choice that is made again
+  expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: secondReleaseId });
   writeFileSync(document, formerDocument);
   await expect(runPortalCommand("renew")).rejects.toThrow("is not signed by the portal's key");
 });
 
-it("the registry is lost: releases are stopped and the week is renewed without it, and a start puts in what is built", async () => {
-  const stable = (await portal.start()).releases["notes"]?.stable ?? "";
-  rmSync(portal.store.registry, { recursive: true });
-  await runPortalCommand("disable", stable);
-  await runPortalCommand("enable", stable);
+it("the registry is lost: disable, enable and renew work without the registry, and a start adds the built releases", async () => {
+  const stableReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
+  rmSync(portal.store.registryFolder, { recursive: true });
+  await runPortalCommand("disable", stableReleaseId);
+  await runPortalCommand("enable", stableReleaseId);
   await runPortalCommand("renew");
-  await expect(runPortalCommand("verify", stable)).rejects.toThrow(`There is no release ${stable}`);
+  await expect(runPortalCommand("verify", stableReleaseId)).rejects.toThrow(`There is no release ${stableReleaseId}`);
   await portal.start();
-  expect(readdirSync(portal.store.registry).sort()).toEqual(["garden", "notes"]);
-  expect(await runPortalCommand("verify", stable)).toContain("files are what the team signed.");
+  expect(readdirSync(portal.store.registryFolder).sort()).toEqual(["garden", "notes"]);
+  expect(await runPortalCommand("verify", stableReleaseId)).toContain("files are what the team signed.");
 });

@@ -1,44 +1,43 @@
 /**
- * Releases and deployment documents as a portal's operator keeps them: the registry, the signed
- * documents with the public keys of each vendor's page, the audit log, and the portal's key.
+ * What a portal's operator stores: registry, signed documents, trust anchors of pages, audit log
+ * and portal key.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { VendorId } from "@relicario/shared/api";
 import { Deployment, PortalTrustAnchors, ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
-import { createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
 import {
   createSigningFields,
   writeSignedDeployment,
   rejectConflictingClaims,
+  verifySignedDeployment,
   writeFileAtomically,
 } from "../deployment/deployment.ts";
-import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { waitForLock } from "../keys/lock.ts";
 import { appendToAuditLog, readAuditLog, type AuditEntry, type AuditEvent } from "./audit-log.ts";
 
 export interface PortalFolders {
-  readonly keys: string;
-  readonly deployments: string;
-  readonly registry: string;
+  readonly keysFolder: string;
+  readonly deploymentsFolder: string;
+  readonly registryFolder: string;
 }
 
 export interface PortalStore extends PortalFolders {
-  readonly key: SigningKeyPair;
+  readonly portalKeyPair: SigningKeyPair;
 }
 
-/** A vendor's document in force, and the page whose keys it is verified by. */
 export interface VendorDeployment {
   readonly deployment: Deployment;
-  readonly page: PortalTrustAnchors;
+  readonly trustAnchors: PortalTrustAnchors;
 }
 
-/** What a document says of releases; everything else is the vendor's settings. */
-type ReleaseChoice = Pick<Deployment, "disabled" | "release_records" | "releases">;
+/** Fields of a document about releases; the others are the vendor's settings. */
+type ReleaseFields = Pick<Deployment, "disabled" | "release_records" | "releases">;
 
 const SignedDocument = z.object({
   payload: z.string(),
@@ -46,12 +45,12 @@ const SignedDocument = z.object({
 });
 
 export async function openStore(folders: PortalFolders): Promise<PortalStore> {
-  return { ...folders, key: await loadOrCreateKeyPair(folders.keys, "portal") };
+  return { ...folders, portalKeyPair: await loadOrCreateKeyPair(folders.keysFolder, "portal") };
 }
 
-/** Runs an act alone: two commands, or a command and a running portal, never sign at once. */
+/** Runs an operation under the store's lock: commands and a running portal never sign at once. */
 export async function withStoreLock<T>(store: PortalFolders, operation: () => Promise<T>): Promise<T> {
-  const releaseLock = await waitForLock(join(store.deployments, ".lock"));
+  const releaseLock = await waitForLock(join(store.deploymentsFolder, ".lock"));
   try {
     return await operation();
   } finally {
@@ -59,15 +58,14 @@ export async function withStoreLock<T>(store: PortalFolders, operation: () => Pr
   }
 }
 
-export const getTrustAnchorsFile = ({ deployments: deploymentsFolder }: PortalFolders, vendorId: string): string =>
+export const getTrustAnchorsFile = ({ deploymentsFolder }: PortalFolders, vendorId: string): string =>
   join(deploymentsFolder, `${vendorId}.page.json`);
 
 export function writeTrustAnchors(store: PortalFolders, trustAnchors: PortalTrustAnchors): void {
   writeFileAtomically(getTrustAnchorsFile(store, trustAnchors.vendor_id), JSON.stringify(trustAnchors));
 }
 
-/** Vendors that have a document here. */
-export function listVendorIds({ deployments: deploymentsFolder }: PortalFolders): readonly string[] {
+export function listVendorIds({ deploymentsFolder }: PortalFolders): readonly string[] {
   if (!existsSync(deploymentsFolder)) return [];
   return readdirSync(deploymentsFolder)
     .filter((file) => file.endsWith(".json"))
@@ -77,8 +75,8 @@ export function listVendorIds({ deployments: deploymentsFolder }: PortalFolders)
 }
 
 /**
- * @throws UserFacingError when the document is not signed by the portal's key, or its signing is
- *   not in the audit log
+ * @throws UserFacingError when the portal's key did not sign the document, or the audit log lacks
+ * its signing
  */
 export async function readVendor(store: PortalStore, vendorId: string): Promise<VendorDeployment> {
   if (!listVendorIds(store).includes(vendorId))
@@ -86,41 +84,39 @@ export async function readVendor(store: PortalStore, vendorId: string): Promise<
       `There is no vendor ${vendorId} here: ${listVendorIds(store).join(", ") || "none has a deployment document yet"}.`,
     );
   const trustAnchors = PortalTrustAnchors.parse(JSON.parse(readFileSync(getTrustAnchorsFile(store, vendorId), "utf8")));
-  const deployment = await verifyDocument(join(store.deployments, `${vendorId}.json`), store.key.publicKey);
+  const deployment = await verifyDocument(
+    join(store.deploymentsFolder, `${vendorId}.json`),
+    store.portalKeyPair.publicKey,
+  );
   if (deployment === null)
     throw new UserFacingError(
-      `The deployment document of ${vendorId} is not signed by the portal's key (${store.key.publicKey.kid}).`,
+      `The deployment document of ${vendorId} is not signed by the portal's key (${store.portalKeyPair.publicKey.kid}).`,
     );
   if (!readVendorLog(store, vendorId).some(({ sequence }) => sequence === deployment.sequence))
     throw new UserFacingError(
-      `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendorId}: lines at its end are gone, or somebody signed without it. When you know which, move ${getAuditFile(store)} aside: the next start begins another one.`,
+      `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendorId}: lines at its end were removed, or a document was signed without it. Find out which, then move ${getAuditFile(store)} aside: the next start begins a new log.`,
     );
-  return { deployment, page: trustAnchors };
+  return { deployment, trustAnchors };
 }
 
 /**
- * Whether there is a document of this vendor that the portal's present key signed, and a log of it.
+ * Whether the current portal key signed the document, and the audit log has entries of the vendor.
  */
 export async function hasValidDocument(store: PortalStore, vendorId: string): Promise<boolean> {
   return (
     listVendorIds(store).includes(vendorId) &&
     readVendorLog(store, vendorId).length > 0 &&
-    (await verifyDocument(join(store.deployments, `${vendorId}.json`), store.key.publicKey)) !== null
+    (await verifyDocument(join(store.deploymentsFolder, `${vendorId}.json`), store.portalKeyPair.publicKey)) !== null
   );
 }
 
-/** What the audit log says of a vendor. */
 export function readVendorLog(store: PortalFolders, vendorId: string): readonly AuditEntry[] {
   return readAuditLog(getAuditFile(store)).filter((entry) => entry.vendor === vendorId);
 }
 
-export const getAuditFile = ({ deployments: deploymentsFolder }: PortalFolders): string =>
-  join(deploymentsFolder, "audit.jsonl");
+export const getAuditFile = ({ deploymentsFolder }: PortalFolders): string => join(deploymentsFolder, "audit.jsonl");
 
-/**
- * Signs a document with another choice of releases, or with the same one for a new week. It is
- * noted before it can be seen, so the log never knows less than browsers do.
- */
+/** Logs the document before it publishes it, so that the log has all that browsers see. */
 export async function signAndPublish(
   store: PortalStore,
   document: Deployment,
@@ -131,15 +127,15 @@ export async function signAndPublish(
   const deployment = Deployment.parse({
     ...document,
     release_records: pickReferencedRecords(document),
-    ...createSigningFields(store.deployments, vendorId, now),
+    ...createSigningFields(store.deploymentsFolder, vendorId, now),
   });
   rejectConflictingClaims(listManifests(deployment));
   appendToAuditLog(getAuditFile(store), { ...auditEvent, vendor: vendorId, sequence: deployment.sequence }, now);
-  await writeSignedDeployment(store.deployments, deployment, store.key);
+  await writeSignedDeployment(store.deploymentsFolder, deployment, store.portalKeyPair);
   return deployment;
 }
 
-/** Manifests of every release that a document names, of stable ones and canaries. */
+/** Lists manifests of stable releases and canaries. */
 export function listManifests({
   release_records: records,
 }: Pick<Deployment, "release_records">): readonly ReleaseRecord["manifest"][] {
@@ -147,12 +143,11 @@ export function listManifests({
     const record = ReleaseRecord.safeParse(
       JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString("utf8")),
     );
-    return record.success ? [record.data.manifest] : []; // one of a later format is for the host to refuse
+    return record.success ? [record.data.manifest] : []; // hosts refuse a record of a later format
   });
 }
 
-/** Only what the document names: the record of a release that is not run any more is left out. */
-function pickReferencedRecords({ releases, release_records: records }: ReleaseChoice): Deployment["release_records"] {
+function pickReferencedRecords({ releases, release_records: records }: ReleaseFields): Deployment["release_records"] {
   const releaseIds = Object.values(releases).flatMap(({ stable, canary }) =>
     canary === undefined ? [stable] : [stable, canary.release],
   );
@@ -163,10 +158,8 @@ function pickReferencedRecords({ releases, release_records: records }: ReleaseCh
 
 async function verifyDocument(file: string, key: VerificationKey): Promise<Deployment | null> {
   try {
-    const jws: GeneralJWSInput = SignedDocument.parse(JSON.parse(readFileSync(file, "utf8")));
-    const { payload } = await generalVerify(jws, createLocalJWKSet({ keys: [key] }), { algorithms: ["EdDSA"] });
-    return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
+    return await verifySignedDeployment(SignedDocument.parse(JSON.parse(readFileSync(file, "utf8"))), [key]);
   } catch {
-    return null; // whatever the reason, this key did not sign it
+    return null; // invalid, whatever the reason
   }
 }

@@ -7,22 +7,26 @@ const token = "t".repeat(32);
 const release = "secrets-0.3.1-0123456789ab";
 const buildClasses = (...counts: readonly number[]): number[] =>
   telemetryBucketBounds.map((_, index) => counts[index] ?? 0).concat(counts[telemetryBucketBounds.length] ?? 0);
+const sumsPerPage = 2;
 const baseSum = { remote: "secrets", release, route: "", code: "", classes: buildClasses(), count: 1 };
 
-describe("measuredLines", () => {
+describe("formatTelemetry", () => {
   let service: FastifyInstance;
   let address = "";
   let sums: unknown[] = [];
   beforeAll(async () => {
     service = fastify();
-    service.get("/telemetry", async ({ headers }, reply) =>
-      headers.authorization === `Bearer ${token}` ? { days: 7, sums } : reply.code(401).send(),
-    );
+    service.get<{ Querystring: { cursor?: string } }>("/telemetry", async ({ headers, query: { cursor } }, reply) => {
+      if (headers.authorization !== `Bearer ${token}`) return reply.code(401).send();
+      const start = Number(cursor?.split(",")[1] ?? 0);
+      const end = start + sumsPerPage;
+      return { days: 7, sums: sums.slice(start, end), next_cursor: end < sums.length ? `,${String(end)},,,` : null };
+    });
     address = await service.listen({ host: "127.0.0.1", port: 0 });
   });
   afterAll(() => service.close());
 
-  it("tells loads, failures, vitals by route and violations, and the bound that three quarters were within", async () => {
+  it("lists loads, failures, vitals by route and violations, with the bound of the 75th percentile", async () => {
     sums = [
       { ...baseSum, phase: "load", count: 4, classes: buildClasses(2, 1, 0, 1) },
       { ...baseSum, phase: "load", code: "remote_timed_out", classes: buildClasses(0, 0, 0, 0, 0, 0, 0, 1) },
@@ -31,7 +35,7 @@ describe("measuredLines", () => {
       { ...baseSum, phase: "csp", code: "connect-src", count: 2 },
     ];
     expect(await formatTelemetry(address, token)).toEqual([
-      `What pages told ${address} in 7 days:`,
+      `Telemetry of ${address} in 7 days:`,
       `  secrets  ${release}  load  ok  4  75 % within 250 ms`,
       `  secrets  ${release}  load  remote_timed_out  1  more than a quarter above 10000 ms`,
       `  secrets  ${release}  render  remote_crashed  1`,
@@ -42,12 +46,12 @@ describe("measuredLines", () => {
 
   it("says why there is nothing to show", async () => {
     sums = [];
-    expect(await formatTelemetry(address, token)).toEqual([`Pages told ${address} nothing in 7 days.`]);
+    expect(await formatTelemetry(address, token)).toEqual([`${address} has no telemetry of the last 7 days.`]);
     expect(await formatTelemetry(address, "x")).toEqual([
-      `What pages told ${address} cannot be shown: it has another METRICS_TOKEN, or none.`,
+      `The telemetry of ${address} cannot be shown: it has another METRICS_TOKEN, or none.`,
     ]);
     expect(await formatTelemetry("http://127.0.0.1:1", token)).toEqual([
-      "What pages told http://127.0.0.1:1 cannot be shown: it does not answer.",
+      "The telemetry of http://127.0.0.1:1 cannot be shown: it does not answer.",
     ]);
   });
 });

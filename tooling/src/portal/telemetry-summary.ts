@@ -1,19 +1,16 @@
-import { telemetryBucketBounds, TelemetrySums, vitalMetrics } from "@relicario/shared/api";
+import { maxListPageSize, telemetryBucketBounds, TelemetrySums, vitalMetrics } from "@relicario/shared/api";
 
 type TelemetrySum = TelemetrySums["sums"][number];
 
-/**
- * What pages told the service of the last days, as lines for a person: loads of remotes, web vitals
- * by route, violations of the page's policy.
- */
+/** Loads of remotes, web vitals by route and violations of the page's policy, of the last days. */
 export async function formatTelemetry(service: string, token: string): Promise<string[]> {
   const result = await fetchSums(service, token);
-  if (typeof result === "string") return [`What pages told ${service} cannot be shown: ${result}.`];
+  if (typeof result === "string") return [`The telemetry of ${service} cannot be shown: ${result}.`];
   const { days, sums } = result;
-  if (sums.length === 0) return [`Pages told ${service} nothing in ${String(days)} days.`];
+  if (sums.length === 0) return [`${service} has no telemetry of the last ${String(days)} days.`];
   const isVital = ({ phase }: TelemetrySum): boolean => vitalMetrics.some((metric) => metric === phase);
   return [
-    `What pages told ${service} in ${String(days)} days:`,
+    `Telemetry of ${service} in ${String(days)} days:`,
     ...sums
       .filter((sum) => !isVital(sum) && sum.phase !== "csp")
       .map(
@@ -32,21 +29,30 @@ export async function formatTelemetry(service: string, token: string): Promise<s
   ];
 }
 
-async function fetchSums(service: string, token: string): Promise<TelemetrySums | string> {
+/** Reads all pages. @returns why it failed, or the sums */
+async function fetchSums(service: string, token: string): Promise<Omit<TelemetrySums, "next_cursor"> | string> {
+  const sums: TelemetrySum[] = [];
   try {
-    const response = await fetch(`${service}/telemetry`, {
-      headers: { authorization: `Bearer ${token}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(5_000),
-    });
-    if (response.status === 401 || response.status === 404) return "it has another METRICS_TOKEN, or none";
-    return response.ok ? TelemetrySums.parse(await response.json()) : `HTTP ${String(response.status)}`;
+    for (let cursor: string | null = null; ;) {
+      const query = new URLSearchParams({ limit: String(maxListPageSize), ...(cursor === null ? {} : { cursor }) });
+      const response = await fetch(`${service}/telemetry?${query.toString()}`, {
+        headers: { authorization: `Bearer ${token}` },
+        redirect: "error",
+        signal: AbortSignal.timeout(5_000),
+      });
+      if (response.status === 401 || response.status === 404) return "it has another METRICS_TOKEN, or none";
+      if (!response.ok) return `HTTP ${String(response.status)}`;
+      const page = TelemetrySums.parse(await response.json());
+      sums.push(...page.sums);
+      if (page.next_cursor === null) return { days: page.days, sums };
+      cursor = page.next_cursor;
+    }
   } catch {
     return "it does not answer";
   }
 }
 
-/** Three quarters were within this bound; values are known by their class alone. */
+/** Bound of the class of the 75th percentile; exact values are unknown. */
 function formatPercentile({ classes }: TelemetrySum, unit: string): string {
   const totalCount = classes.reduce((total, classCount) => total + classCount, 0);
   if (totalCount === 0) return "";

@@ -1,7 +1,4 @@
-/**
- * What a package is made of: a CycloneDX document (SBOM), by `pnpm sbom` from the lockfile and the
- * installed packages.
- */
+/** Bills of materials (SBOM, CycloneDX), by `pnpm sbom`. */
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +6,6 @@ import { z } from "zod";
 
 import { runPnpm } from "./pnpm.ts";
 
-/** Its name in a release, and in what the host is served from. */
 export const billOfMaterialsFile = "sbom.cdx.json";
 
 const Bill = z.looseObject({
@@ -19,8 +15,7 @@ const Bill = z.looseObject({
 });
 
 /**
- * Writes it into the package's `build`. The same sources give the same bytes: components stand in
- * order, and the number and time of the run, which CycloneDX does not ask for, are left out.
+ * Reproducible: sorts components, drops serial number and time, which CycloneDX does not require.
  */
 export async function writeBillOfMaterials(packageFolder: string): Promise<void> {
   const output = await runPnpm(packageFolder, [
@@ -45,7 +40,6 @@ export async function writeBillOfMaterials(packageFolder: string): Promise<void>
   );
 }
 
-/** Puts a package's bill, where it has one, among the files that are served. */
 export function copyBillOfMaterials(packageFolder: string, folder: string): void {
   const bill = join(packageFolder, "build", billOfMaterialsFile);
   if (existsSync(bill)) copyFileSync(bill, join(folder, billOfMaterialsFile));

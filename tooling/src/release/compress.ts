@@ -9,15 +9,12 @@ const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 const compressibleFiles = /\.(js|css|html|json|svg|wasm|webmanifest)$/;
 
-/**
- * True for `x.br` and `x.gz`: the same bytes as `x`, as they travel. Hashes are of the bytes as
- * they arrive, so only `x` is listed.
- */
+/** Browsers compare hashes with decoded bytes, so compressed forms are not listed. */
 export function isPrecompressed(file: string): boolean {
   return file.endsWith(".br") || file.endsWith(".gz");
 }
 
-/** Writes a brotli and a gzip form beside each file of a folder that gains by it. */
+/** Keeps only forms that are smaller. */
 export async function compressFolder(folder: string): Promise<void> {
   await Promise.all(
     listFiles(folder)

@@ -8,8 +8,9 @@ import { z } from "zod";
 import { rootFolder } from "../paths.ts";
 
 /**
- * Runs the pnpm that wrote the lockfile, in a folder, and gives its stdout. @throws with all that
- * it said
+ * Runs the pinned pnpm.
+ *
+ * @throws Error with its output
  */
 export async function runPnpm(folder: string, args: readonly string[]): Promise<string> {
   const { config } = z

@@ -1,7 +1,4 @@
-/**
- * Immutable releases by remote: `<registry>/<remote>/<release>/`, each with its `release.json`.
- * Static servers serve it.
- */
+/** Immutable releases: `<registry>/<remote>/<release>/`, each with its `release.json`. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -18,8 +15,8 @@ import { UserFacingError } from "../user-facing-error.ts";
 export interface RegisteredRelease {
   readonly jws: string;
   /**
-   * What the team signed. One of a later contract may have members that this version does not know:
-   * {@link ReleaseRecord} parses it.
+   * What the team signed. A later contract may add members: {@link ReleaseRecord} parses those of
+   * this version.
    */
   readonly signedRecord: z.infer<typeof SignedRecord>;
   readonly folder: string;
@@ -33,15 +30,12 @@ const SignedRecord = z.looseObject({
 
 const recordFile = "release.json";
 
-/**
- * Copies the folder of a release into the registry, whole or not at all; one that is there already
- * stays.
- */
+/** Copies atomically. An existing release keeps its files and gets the new record. */
 export function addToRegistry(registry: string, remote: string, folder: string, releaseId: string): void {
   const target = join(registry, remote, releaseId);
   const stagingFolder = join(registry, remote, `.part-${releaseId}-${String(process.pid)}`);
   if (existsSync(target)) {
-    // The same files; its team may have signed them anew.
+    // The team may have signed the same files with another key.
     cpSync(join(folder, recordFile), join(target, `${recordFile}.part`));
     renameSync(join(target, `${recordFile}.part`), join(target, recordFile));
     return;
@@ -52,9 +46,15 @@ export function addToRegistry(registry: string, remote: string, folder: string, 
   renameSync(stagingFolder, target);
 }
 
-/** Ids of a remote's releases in the registry. */
+export function listRemotes(registry: string): readonly string[] {
+  return listFolders(registry);
+}
+
 export function listReleases(registry: string, remote: string): readonly string[] {
-  const folder = join(registry, remote);
+  return listFolders(join(registry, remote));
+}
+
+function listFolders(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
@@ -62,7 +62,8 @@ export function listReleases(registry: string, remote: string): readonly string[
 }
 
 /**
- * A release whose record one of these keys signed for this id, with every file as it was signed.
+ * Verifies signature, id and every file.
+ *
  * @throws UserFacingError with the reason
  */
 export async function loadVerifiedRelease(
@@ -89,7 +90,6 @@ export async function loadVerifiedRelease(
   return { jws, signedRecord, folder };
 }
 
-/** The payload of a record that one of these keys signed; null for anything else. */
 async function verifyRecord(
   jws: string,
   keys: readonly VerificationKey[],
@@ -98,19 +98,19 @@ async function verifyRecord(
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
     return SignedRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
   } catch {
-    return null; // whatever the reason, none of them signed this
+    return null; // invalid, whatever the reason
   }
 }
 
-/** The record, when this version of the format holds for it. */
+/** Null when the record has another format. */
 export function parseRecord({ signedRecord }: Pick<RegisteredRelease, "signedRecord">): ReleaseRecord | null {
   return ReleaseRecord.safeParse(signedRecord).data ?? null;
 }
 
-/** Files that are missing, changed or not listed. A compressed form holds the bytes of its file. */
+/** Compressed forms must decode to their file's bytes. */
 function findFileProblems(folder: string, files: Readonly<Record<string, string>>): readonly string[] {
   const presentFiles = listFiles(folder).filter((file) => file !== recordFile);
-  const missing = Object.keys(files)
+  const missingFiles = Object.keys(files)
     .filter((file) => !presentFiles.includes(file))
     .map((file) => `${file} is missing`);
   const unexpectedFiles = presentFiles.flatMap((file) => {
@@ -119,15 +119,15 @@ function findFileProblems(folder: string, files: Readonly<Record<string, string>
     if (expected === undefined) return [`${file} is not listed`];
     return readIntegrity(join(folder, file), file === originalName) === expected ? [] : [`${file} was changed`];
   });
-  return [...missing, ...unexpectedFiles];
+  return [...missingFiles, ...unexpectedFiles];
 }
 
-function readIntegrity(path: string, isPlain: boolean): string | null {
+function readIntegrity(path: string, isUncompressed: boolean): string | null {
   try {
     const bytes = readFileSync(path);
-    const decoded = isPlain ? bytes : path.endsWith(".br") ? brotliDecompressSync(bytes) : gunzipSync(bytes);
+    const decoded = isUncompressed ? bytes : path.endsWith(".br") ? brotliDecompressSync(bytes) : gunzipSync(bytes);
     return computeIntegrity(decoded);
   } catch {
-    return null; // cannot be unpacked: not the file's bytes
+    return null; // cannot be decoded, so it counts as changed
   }
 }

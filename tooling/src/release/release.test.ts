@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
-import { makeRelease, verifyReleaseRecord, findCurrentRelease, type ReleaseSources } from "./release.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
+import { makeRelease, signCompact, verifyReleaseRecord, findCurrentRelease, type ReleaseSources } from "./release.ts";
 
 const federation = { id: "relicario_secrets", name: "relicario_secrets" };
 const manifest = {
@@ -48,7 +48,8 @@ describe("makeRelease", () => {
     writeFileSync(join(webFolder, "remoteEntry.js"), script);
     writeFileSync(join(webFolder, "remoteEntry.js.map"), "{}");
     writeFileSync(join(webFolder, "mf-manifest.json"), JSON.stringify(federation));
-    sources = { remote: "secrets", packageFolder, webFolder, key };
+    writeFileSync(join(webFolder, "resolved-versions.json"), '{"react":"19.3.1"}');
+    sources = { remote: "secrets", packageFolder, webFolder, keyPair: key };
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -58,7 +59,7 @@ describe("makeRelease", () => {
     writeFileSync(join(sources.packageFolder, file), text);
   };
 
-  it("lists every file with its hash, and nothing of maps, federation's manifest or compressed forms", async () => {
+  it("lists every file with its hash, except source maps, federation's manifest and compressed forms", async () => {
     const { record } = await makeRelease(sources);
     expect(Object.keys(record.files)).toEqual([
       "locales/en/beta-home.json",
@@ -79,7 +80,7 @@ describe("makeRelease", () => {
     expect(releaseFolder).toBe(join(sources.packageFolder, "dist", record.release));
   });
 
-  it("makes the same release of the same sources", async () => {
+  it("makes the same release from the same sources", async () => {
     const firstRelease = await makeRelease(sources);
     const inode = statSync(firstRelease.folder).ino;
     const secondRelease = await makeRelease(sources);
@@ -90,9 +91,9 @@ describe("makeRelease", () => {
   it.each([
     ["one byte of a script", "build/web/remoteEntry.js", script.replace("page", "Page")],
     ["one byte of a text", "src/locales/es/beta-home.json", '{"a":"B"}'],
-    ["what it may ask for", "manifest.json", JSON.stringify({ ...manifest, capabilities: ["http", "vault"] })],
+    ["a capability", "manifest.json", JSON.stringify({ ...manifest, capabilities: ["http", "vault"] })],
     [
-      "what a screen is open to",
+      "the access of a route",
       "manifest.json",
       JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] }),
     ],
@@ -103,6 +104,16 @@ describe("makeRelease", () => {
     expect(secondRelease.record.release).not.toBe(firstRelease.record.release);
     expect(existsSync(join(firstRelease.folder, "release.json"))).toBe(true);
     expect((await findCurrentRelease(sources.packageFolder, key))?.record.release).toBe(secondRelease.record.release);
+  });
+
+  it.each([
+    ["against another version", '{"react":"18.3.1"}', "react 18.3.1 is installed"],
+    ["without saying against which versions", null, "does not say against which versions"],
+  ])("refuses a build that was made %s", async (_case, versions, message) => {
+    const file = join(sources.webFolder, "resolved-versions.json");
+    if (versions === null) rmSync(file);
+    else writeFileSync(file, versions);
+    await expect(makeRelease(sources)).rejects.toThrow(message);
   });
 
   it("keeps two former releases and removes older ones", async () => {
@@ -116,12 +127,12 @@ describe("makeRelease", () => {
     expect(remaining.filter((name) => releases.includes(name))).toHaveLength(3);
   });
 
-  it("signs the record so that it opens with the team's key", async () => {
+  it("signs the record with the team's key", async () => {
     const { record, jws } = await makeRelease(sources);
     await expect(verifyReleaseRecord(jws, key)).resolves.toEqual(record);
   });
 
-  it("does not open a record of another key", async () => {
+  it("returns null for a record of another key", async () => {
     const { jws } = await makeRelease(sources);
     await expect(
       verifyReleaseRecord(jws, await loadOrCreateKeyPair(join(folder, "keys"), "stranger")),
@@ -141,17 +152,17 @@ describe("makeRelease", () => {
     const firstRelease = await makeRelease(sources);
     const newKey = await loadOrCreateKeyPair(join(folder, "keys"), "new");
     await expect(findCurrentRelease(sources.packageFolder, newKey)).resolves.toBeNull();
-    await makeRelease({ ...sources, key: newKey });
+    await makeRelease({ ...sources, keyPair: newKey });
     expect((await findCurrentRelease(sources.packageFolder, newKey))?.record.release).toBe(firstRelease.record.release);
   });
 
-  it("has no present release when one of its files is missing", async () => {
+  it("finds no current release when one of its files is missing", async () => {
     const { folder: releaseFolder } = await makeRelease(sources);
     rmSync(join(releaseFolder, "remoteEntry.js"));
     await expect(findCurrentRelease(sources.packageFolder, key)).resolves.toBeNull();
   });
 
-  it("carries the package's bill of materials among the files that the team signs", async () => {
+  it("includes the package's bill of materials in the signed files", async () => {
     const withoutBill = await makeRelease(sources);
     expect(Object.keys(withoutBill.record.files)).not.toContain("sbom.cdx.json");
     const bill = JSON.stringify({ bomFormat: "CycloneDX" });
@@ -169,11 +180,11 @@ describe("makeRelease", () => {
   });
 
   it.each<[string, object, string]>([
-    ["asks for something unknown", { capabilities: ["token"] }, "capabilities"],
+    ["asks for an unknown capability", { capabilities: ["token"] }, "capabilities"],
     ["is of another remote", { name: "sharing" }, "says that it is sharing"],
-    ["names texts that are not there", { namespaces: ["beta-home", "notes"] }, "locales/es/notes.json is missing"],
+    ["names missing texts", { namespaces: ["beta-home", "notes"] }, "locales/es/notes.json is missing"],
     [
-      "does not name texts that are there",
+      "does not name existing texts",
       { routes: [], namespaces: [] },
       "does not name the namespace of locales/en/beta-home.json",
     ],
@@ -181,5 +192,12 @@ describe("makeRelease", () => {
     writeSource("manifest.json", JSON.stringify({ ...manifest, ...changes }));
     await expect(makeRelease(sources)).rejects.toThrow(message);
     expect(existsSync(join(sources.packageFolder, "dist/current"))).toBe(false);
+  });
+
+  it("signs no record that is too long for the host", async () => {
+    const { record } = await makeRelease(sources);
+    const integrity = Object.values(record.files)[0] ?? "";
+    const files = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`${String(index)}.js`, integrity]));
+    await expect(signCompact({ ...record, files }, key)).rejects.toThrow("Build fewer files");
   });
 });

@@ -1,9 +1,8 @@
 /**
- * Makes a release of a remote: an immutable folder named by its files, and `release.json`, which
- * lists the hash of every file and is signed by the remote's team. The same sources give the same
- * release.
+ * Releases of a remote: immutable folders, named by the hash of their files. The team signs
+ * `release.json`, which has the hash of every file. The same sources give the same release.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   cpSync,
   existsSync,
@@ -24,10 +23,12 @@ import {
   type ReleaseOverride,
   type RemoteName,
 } from "@relicario/shared/contract";
+import { findVersionProblems, ResolvedVersions, resolvedVersionsFile } from "@relicario/shared/webpack";
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 
-import type { SigningKeyPair } from "../keys/development-keys.ts";
+import type { SigningKeyPair } from "../keys/signing-keys.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { copyBillOfMaterials } from "./bill-of-materials.ts";
 import { compressFolder, isPrecompressed } from "./compress.ts";
 import { listFiles } from "./files.ts";
@@ -35,37 +36,28 @@ import { computeFileIntegrity } from "./integrity.ts";
 
 export interface ReleaseSources {
   readonly remote: RemoteName;
-  /**
-   * Folder of the remote's package: `manifest.json`, `package.json`, `src/locales`, and `dist`,
-   * where releases go.
-   */
+  /** With `manifest.json`, `package.json`, `src/locales`, and `dist`, where releases go. */
   readonly packageFolder: string;
-  /** What webpack made. */
+  /** Webpack's output. */
   readonly webFolder: string;
-  readonly key: SigningKeyPair;
+  readonly keyPair: SigningKeyPair;
 }
 
 export interface Release {
   readonly record: ReleaseRecord;
-  /** `release.json`: the record, signed. */
+  /** Content of `release.json`: the signed record. */
   readonly jws: string;
   readonly folder: string;
 }
 
 const federationFile = "mf-manifest.json";
-/** Of what webpack made, what no release has. */
 export const isExcludedFromRelease = (path: string) =>
-  path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
-/** Releases before the present one that stay, for sessions that started with them. */
+  [federationFile, "mf-stats.json", resolvedVersionsFile].includes(path) || path.endsWith(".map");
+/** Former releases that stay for sessions which started with them. */
 const retainedReleaseCount = 2;
 
-/** Makes the release, or finds that it is there already, and notes it as the present one. */
-export async function makeRelease({
-  remote,
-  packageFolder,
-  webFolder,
-  key: keyPair,
-}: ReleaseSources): Promise<Release> {
+/** Marks the release as current; an existing one keeps its files. */
+export async function makeRelease({ remote, packageFolder, webFolder, keyPair }: ReleaseSources): Promise<Release> {
   const dist = join(packageFolder, "dist");
   const stagingFolder = join(dist, `.part-${String(process.pid)}`);
   rmSync(stagingFolder, { recursive: true, force: true });
@@ -82,7 +74,7 @@ export async function makeRelease({
       filter: (source) => !source.includes(".test."),
     });
   copyBillOfMaterials(packageFolder, stagingFolder);
-  // A file like the others: what a remote says of itself is part of what names its release.
+  // Hashed, so that the release's name depends on the manifest too.
   cpSync(join(packageFolder, "manifest.json"), join(stagingFolder, "manifest.json"));
 
   const record = createReleaseRecord({ remote, packageFolder, webFolder }, computeIntegrities(stagingFolder));
@@ -105,22 +97,22 @@ export async function makeRelease({
 }
 
 /**
- * What a release says of itself.
- * @param files hashes of its files, by their paths
- * @param hash 12 hex digits that end its name
+ * @param files hashes by path
+ * @param nameSuffix 12 hex digits
  */
 export function createReleaseRecord(
-  { remote, packageFolder, webFolder }: Omit<ReleaseSources, "key">,
+  { remote, packageFolder, webFolder }: Omit<ReleaseSources, "keyPair">,
   files: Readonly<Record<string, string>>,
-  hash: string = hashFileList(files),
+  nameSuffix: string = hashFileList(files),
 ): ReleaseRecord {
+  requireProvidedVersions(remote, webFolder);
   const manifest = readManifest(readFileSync(join(packageFolder, "manifest.json"), "utf8"), remote, files);
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
   return ReleaseRecord.parse({
     v: 1,
-    release: `${remote}-${version}-${hash}`,
+    release: `${remote}-${version}-${nameSuffix}`,
     version,
     manifest,
     files,
@@ -128,10 +120,7 @@ export function createReleaseRecord(
   } satisfies z.input<typeof ReleaseRecord>);
 }
 
-/**
- * The present release of a package, or null when none was made, or its signature is not of this
- * key, or a file is missing.
- */
+/** Null when there is no release, another key signed it, or a file is missing. */
 export async function findCurrentRelease(packageFolder: string, keyPair: SigningKeyPair): Promise<Release | null> {
   const dist = join(packageFolder, "dist");
   if (!existsSync(join(dist, "current"))) return null;
@@ -143,18 +132,30 @@ export async function findCurrentRelease(packageFolder: string, keyPair: Signing
   return { record, jws, folder };
 }
 
-/** The record of a JWS that this key signed; null for another's. */
+/**
+ * Null when another key signed it.
+ *
+ * @throws when its signature is invalid
+ */
 export async function verifyReleaseRecord(jws: string, keyPair: SigningKeyPair): Promise<ReleaseRecord | null> {
   if (decodeProtectedHeader(jws).kid !== keyPair.publicKey.kid) return null;
   const { payload } = await compactVerify(jws, await importJWK(keyPair.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
   return ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
 }
 
-/** Signs as a team does, a record for `release.json` or an override: JWS compact, EdDSA. */
-export function signCompact(payload: ReleaseOverride | ReleaseRecord, keyPair: SigningKeyPair): Promise<string> {
-  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
+/** Most characters that the host verifies (host/src/deployment/team-signature.ts). */
+const maxJwsLength = 65_000;
+
+/** JWS compact, EdDSA. */
+export async function signCompact(payload: ReleaseOverride | ReleaseRecord, keyPair: SigningKeyPair): Promise<string> {
+  const jws = await new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
     .setProtectedHeader({ alg: "EdDSA", kid: keyPair.publicKey.kid })
     .sign(keyPair.privateKey);
+  if (jws.length > maxJwsLength)
+    throw new UserFacingError(
+      `The signed record has ${String(jws.length)} characters; browsers verify ${String(maxJwsLength)}. Build fewer files.`,
+    );
+  return jws;
 }
 
 function computeIntegrities(folder: string): Record<string, string> {
@@ -162,24 +163,28 @@ function computeIntegrities(folder: string): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, computeFileIntegrity(join(folder, file))]));
 }
 
-/**
- * First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of
- * their paths.
- */
+/** SHA-256 over `<path> <integrity>\n` of each file, in the order of paths; first 12 hex digits. */
 function hashFileList(files: Readonly<Record<string, string>>): string {
   const list = Object.entries(files).map(([path, integrity]) => `${path} ${integrity}\n`);
-  return createHash("sha256").update(list.join("")).digest("hex").slice(0, 12);
+  return hash("sha256", list.join(""), "hex").slice(0, 12);
 }
 
-/**
- * The manifest, when it is this remote's and names the texts that the release carries, no more and
- * no fewer.
- */
+/** @throws UserFacingError for a build against versions that the host does not provide */
+function requireProvidedVersions(remote: RemoteName, webFolder: string): void {
+  const file = join(webFolder, resolvedVersionsFile);
+  const problems = existsSync(file)
+    ? findVersionProblems(ResolvedVersions.parse(JSON.parse(readFileSync(file, "utf8"))))
+    : ["its build does not say against which versions it was made: build it with the portal's remoteConfig."];
+  if (problems.length > 0) throw new UserFacingError(`${remote} is not released:\n  ${problems.join("\n  ")}`);
+}
+
+/** The manifest must be the remote's own and name exactly the texts of the release. */
 function readManifest(text: string, remote: RemoteName, files: Readonly<Record<string, string>>): RemoteManifest {
   const parsed = RemoteManifest.safeParse(JSON.parse(text));
-  if (!parsed.success) throw new Error(`The manifest of ${remote} does not hold:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new UserFacingError(`The manifest of ${remote} is invalid:\n${z.prettifyError(parsed.error)}`);
   const { name, namespaces } = parsed.data;
-  if (name !== remote) throw new Error(`The manifest of ${remote} says that it is ${name}.`);
+  if (name !== remote) throw new UserFacingError(`The manifest of ${remote} says that it is ${name}.`);
   const expected = namespaces.flatMap((namespace) =>
     languages.map((language) => `locales/${language}/${namespace}.json`),
   );
@@ -187,9 +192,11 @@ function readManifest(text: string, remote: RemoteName, files: Readonly<Record<s
   const missingTexts = expected.filter((file) => !packaged.includes(file));
   const undeclaredTexts = packaged.filter((file) => !expected.includes(file));
   if (missingTexts.length > 0)
-    throw new Error(`${remote} names namespaces without texts: ${missingTexts.join(", ")} is missing.`);
+    throw new UserFacingError(`${remote} names namespaces without texts: ${missingTexts.join(", ")} is missing.`);
   if (undeclaredTexts.length > 0)
-    throw new Error(`The manifest of ${remote} does not name the namespace of ${undeclaredTexts.join(", ")}.`);
+    throw new UserFacingError(
+      `The manifest of ${remote} does not name the namespace of ${undeclaredTexts.join(", ")}.`,
+    );
   return parsed.data;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What one person can do to the others through the gateway. Real sockets; `X-Forwarded-For` of a
- * trusted hop makes different people of one machine.
+ * Attacks of one client on others, with real sockets. A trusted hop's `X-Forwarded-For` makes
+ * several clients of one machine.
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -20,17 +20,21 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import type { FastifyInstance } from "fastify";
 
-import { TrustedProxies } from "./address.ts";
+import { TrustedProxies } from "../http/address.ts";
 import { buildGateway } from "./gateway.ts";
 import { defaultLimits, type ServeLimits } from "./limits.ts";
 import { buildRemoteServer } from "./remote-server.ts";
 import { getPort } from "./serve.ts";
 
 const origin = "http://localhost:3000";
-const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const trustAnchors = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key] } };
+const verificationKey = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const trustAnchors = {
+  vendor_id: "relicario",
+  portal_keys: [verificationKey],
+  team_keys: { secrets: [verificationKey] },
+};
 const mebibyte = 1024 * 1024;
-const large = Buffer.alloc(32 * mebibyte, " ");
+const largeBody = Buffer.alloc(32 * mebibyte, " ");
 const [attacker, person] = ["203.0.113.1", "198.51.100.7"];
 /** More than the 128 connections that a pool has by default. */
 const connectionCount = 130;
@@ -41,27 +45,26 @@ interface TestResponse {
   readonly body: string;
 }
 
-describe("neighbours at the gateway", () => {
+describe("isolation of clients at the gateway", () => {
   let folder: string;
   let service: Server;
   const gateways: FastifyInstance[] = [];
   const sockets: Socket[] = [];
   const receivedRequests: IncomingMessage[] = [];
   const downloads: ServerResponse[] = [];
-  let handleRefuse: (incoming: IncomingMessage, response: ServerResponse) => void;
+  let handleRefusedCall: (incoming: IncomingMessage, response: ServerResponse) => void;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "neighbours-"));
     mkdirSync(join(folder, "releases/r"), { recursive: true });
-    writeFileSync(
-      join(folder, "index.html"),
-      '<!doctype html><script type="application/json" id="portal-page"></script>',
-    );
-    writeFileSync(join(folder, "releases/r/large.json"), large);
+    mkdirSync(join(folder, "vault/static"), { recursive: true });
+    for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
+      writeFileSync(join(folder, page), '<!doctype html><script type="application/json" id="portal-page"></script>');
+    writeFileSync(join(folder, "releases/r/large.json"), largeBody);
     service = createServer((incoming, response) => {
       receivedRequests.push(incoming);
       if (incoming.url === "/refuse") {
-        handleRefuse(incoming, response);
+        handleRefusedCall(incoming, response);
         return;
       }
       if (incoming.url === "/never") return;
@@ -70,11 +73,11 @@ describe("neighbours at the gateway", () => {
         downloads.push(
           response.writeHead(200, {
             "content-type": "application/octet-stream",
-            ...(!endless && { "content-length": large.length }),
+            ...(!endless && { "content-length": largeBody.length }),
           }),
         );
         if (endless) response.write("a");
-        else response.end(large);
+        else response.end(largeBody);
         return;
       }
       incoming.resume().once("end", () => {
@@ -100,14 +103,15 @@ describe("neighbours at the gateway", () => {
     const gateway = await buildGateway({
       ...{
         origin,
+        vaultOrigin: "http://localhost:3004",
         hostFolder: folder,
         deploymentsFolder: folder,
-        page: trustAnchors,
+        trustAnchors,
         identityOrigin: origin,
         apiBase: `${origin}/api`,
       },
-      service: `http://127.0.0.1:${String(getListeningPort(service))}`,
-      remotes: new Map([["secrets", `http://127.0.0.1:${String(getListeningPort(service))}`]]),
+      serviceAddress: `http://127.0.0.1:${String(getListeningPort(service))}`,
+      remoteAddresses: new Map([["secrets", `http://127.0.0.1:${String(getListeningPort(service))}`]]),
       trustedProxies: TrustedProxies.parse(trustedProxies),
       limits: { ...defaultLimits, ...limits },
       logFailure: () => undefined,
@@ -117,7 +121,7 @@ describe("neighbours at the gateway", () => {
     return getPort(gateway);
   }
 
-  /** A connection that sends these bytes and then nothing more. */
+  /** Opens a connection that sends these bytes and then nothing more. */
   async function openSocket(port: number, head: string, ...bodies: (string | Buffer)[]): Promise<Socket> {
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     sockets.push(socket);
@@ -131,7 +135,6 @@ describe("neighbours at the gateway", () => {
     X-Forwarded-For: ${from}
     Content-Type: ${type}
     Content-Length: ${String(length)}`;
-  /** How many the gateway at this port has. */
   const countConnections = (port: number): Promise<number> =>
     new Promise((resolve, reject) => {
       const gateway = gateways.find((candidate) => getPort(candidate) === port);
@@ -142,15 +145,15 @@ describe("neighbours at the gateway", () => {
     });
   const formType = "multipart/form-data; boundary=b";
 
-  describe("a part that the service refuses before it has read it", () => {
+  describe("an upload part that the service refuses before reading it", () => {
     it.each([
       [formType, 300_000],
       [formType, 60_000],
       ["application/json", 300_000],
-    ])("leaves no connection on which somebody else waits: %s, %d bytes", async (type, bytes) => {
+    ])("blocks no connection for others: %s, %d bytes", async (type, bytes) => {
       const port = await startGateway();
-      handleRefuse = (incoming, response) => {
-        // One that never reads the rest. It answers when the gateway has sent everything.
+      handleRefusedCall = (incoming, response) => {
+        // Never reads the rest, and answers when the gateway has sent everything.
         incoming.once("data", () => {
           incoming.pause();
           setTimeout(() => response.writeHead(422, { "content-type": "application/problem+json" }).end("{}"), 20);
@@ -166,9 +169,9 @@ describe("neighbours at the gateway", () => {
       expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     });
 
-    it("is answered though its body is still under way, and its connection goes on", async () => {
+    it("is answered while its body is still sent, and its connection stays open", async () => {
       const port = await startGateway();
-      handleRefuse = (_call, response) =>
+      handleRefusedCall = (_call, response) =>
         void response
           .writeHead(413, { "content-type": "application/problem+json" })
           .end('{"code":"payload_too_large"}');
@@ -179,9 +182,9 @@ describe("neighbours at the gateway", () => {
       await readUntil(socket, '"status":"ok"');
     });
 
-    it("is given up at the service when the person leaves", async () => {
+    it("is aborted at the service when the client leaves", async () => {
       const port = await startGateway();
-      handleRefuse = (incoming) => void incoming.resume();
+      handleRefusedCall = (incoming) => void incoming.resume();
       const socket = await openSocket(port, post("/api/refuse", formType, mebibyte), Buffer.alloc(100_000));
       await waitUntil(() => receivedRequests.length === 1);
       socket.destroy();
@@ -190,7 +193,7 @@ describe("neighbours at the gateway", () => {
     });
   });
 
-  describe("many bodies that do not arrive", () => {
+  describe("many stalled bodies", () => {
     it.each(["application/json", formType, formType.toUpperCase()])(
       "leave connections for the others: %s",
       async (type) => {
@@ -203,7 +206,7 @@ describe("neighbours at the gateway", () => {
       },
     );
 
-    it("do not reach the service when they are small, and are told that their time is over", async () => {
+    it("do not reach the service when they are small, and are answered 408", async () => {
       const port = await startGateway({ bodyMs: 200 });
       const socket = await openSocket(port, post("/api/slow", "application/json", 100), "{");
       const received = await readUntil(socket, "}");
@@ -212,9 +215,9 @@ describe("neighbours at the gateway", () => {
       expect(receivedRequests).toHaveLength(0);
     });
 
-    it("hold so many bytes of one address and no more", async () => {
+    it("are limited in bytes per IP address", async () => {
       const port = await startGateway({ bodyBytesOfAddress: mebibyte });
-      const stalled = await openSocket(port, post("/api/slow", "application/json", 600_000), "{");
+      const stalledSocket = await openSocket(port, post("/api/slow", "application/json", 600_000), "{");
       const refused = await waitForRefusal(port, {
         from: attacker,
         type: "application/json",
@@ -225,11 +228,11 @@ describe("neighbours at the gateway", () => {
         (await call(port, "/api/ok", { from: person, type: "application/json", body: Buffer.alloc(600_000, " ") }))
           .status,
       ).toBe(200);
-      stalled.destroy();
+      stalledSocket.destroy();
       await waitForStatus(port, 200, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
     });
 
-    it("are read to their end when they are refused, so that a browser sees why", async () => {
+    it("are read to their end when refused, so that a browser reads the response", async () => {
       const port = await startGateway({ callsOfAddress: 1 });
       await openSocket(port, post("/api/slow", "application/json", 100), "{");
       const socket = await openSocket(port, post("/api/slow", formType, 8 * mebibyte), Buffer.alloc(8 * mebibyte));
@@ -238,7 +241,7 @@ describe("neighbours at the gateway", () => {
       await readUntil(socket, '"status":"ok"');
     });
 
-    it("are refused when more is announced than the service takes", async () => {
+    it("are refused when they declare more bytes than the service accepts", async () => {
       const port = await startGateway();
       for (const [type, length] of [
         ["application/json", 5 * mebibyte],
@@ -253,7 +256,7 @@ describe("neighbours at the gateway", () => {
     });
   });
 
-  describe("many who stop reading", () => {
+  describe("many stalled readers", () => {
     const get = (path: string, from: string): string =>
       `GET ${path} HTTP/1.1\nHost: localhost:3000\nX-Forwarded-For: ${from}`;
 
@@ -264,41 +267,41 @@ describe("neighbours at the gateway", () => {
       expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
     });
 
-    it("are let go when they take nothing for too long, and a slow one is not", async () => {
+    it("are disconnected after the idle time, unlike slow readers", async () => {
       const port = await startGateway({ idleMs: 1_500, bodyMs: 200 });
       const stalledReader = (await openSocket(port, get("/api/large", attacker))).pause();
-      const slow = await openSocket(port, get("/api/large", person));
+      const slowReader = await openSocket(port, get("/api/large", person));
       let bytes = 0;
-      slow.on("data", (chunk: Buffer) => {
+      slowReader.on("data", (chunk: Buffer) => {
         const bytesBefore = bytes;
         bytes += chunk.length;
         if (Math.trunc(bytesBefore / mebibyte) === Math.trunc(bytes / mebibyte)) return;
-        slow.pause();
-        setTimeout(() => slow.resume(), 60);
+        slowReader.pause();
+        setTimeout(() => slowReader.resume(), 60);
       });
       await waitUntil(() => bytes > 32 * mebibyte);
       await waitUntil(() => downloads.every(({ destroyed }) => destroyed));
       expect(downloads).toHaveLength(2);
       expect(downloads.map(({ writableFinished }) => writableFinished).sort()).toEqual([false, true]);
-      expect(stalledReader.destroyed).toBe(false); // it was the gateway that ended it
+      expect(stalledReader.destroyed).toBe(false); // the gateway closed it
     });
   });
 
-  describe("one address", () => {
-    it("has so many calls under way and no more, and is told when to try again", async () => {
+  describe("one IP address", () => {
+    it("is limited in calls under way, and told when to try again", async () => {
       const port = await startGateway({ callsOfAddress: 3 });
-      const open = await Promise.all(
+      const openSockets = await Promise.all(
         [1, 2, 3].map(() => openSocket(port, post("/api/slow", "application/json", 100), "{")),
       );
       const { headers } = await waitForRefusal(port, { from: attacker });
       expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
       expect((await call(port, "/healthz", { from: attacker })).status).toBe(429);
       expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
-      open[0]?.destroy();
+      openSockets[0]?.destroy();
       await waitForStatus(port, 200, { from: attacker });
     });
 
-    it("is a whole /64 of IPv6, and the same whether IPv4 is mapped or not", async () => {
+    it("is a /64 of IPv6, or one of IPv4, mapped or not", async () => {
       const port = await startGateway({ callsOfAddress: 2 });
       for (const from of ["2001:db8::1", "2001:db8::2", "::ffff:203.0.113.1", attacker])
         await openSocket(port, post("/api/slow", "application/json", 100, from), "{");
@@ -307,7 +310,7 @@ describe("neighbours at the gateway", () => {
       expect((await call(port, "/api/ok", { from: "2001:db8:0:1::1" })).status).toBe(200);
     });
 
-    it("keeps its place while the service works for a call that it has left", async () => {
+    it("is charged while the service works on a call whose client has left", async () => {
       const port = await startGateway({ callsOfAddress: 1 });
       const socket = await openSocket(port, post("/api/never", "application/json", 2), "{}");
       await waitUntil(() => receivedRequests.length === 1);
@@ -317,30 +320,30 @@ describe("neighbours at the gateway", () => {
       await waitForStatus(port, 200, { from: attacker });
     });
 
-    it("has so much done behind at a time, and the rest waits in its order; others do not wait for it", async () => {
+    it("is limited in concurrent work of the service; its other calls queue in order, and no one else waits", async () => {
       const port = await startGateway({ turnsOfAddress: 2 });
-      const waiting = await Promise.all(
+      const busySockets = await Promise.all(
         [1, 2].map(() => openSocket(port, post("/api/never", "application/json", 2), "{}")),
       );
       await waitUntil(() => receivedRequests.length === 2);
       const queuedCall = call(port, "/api/ok", { from: attacker });
       expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
       expect(receivedRequests.map(({ url }) => url)).toEqual(["/never", "/never", "/ok"]);
-      waiting[0]?.destroy(); // the service works on, so it is still this call's turn
+      busySockets[0]?.destroy(); // the service still works on it
       expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
       expect(receivedRequests).toHaveLength(4);
       receivedRequests[0]?.destroy();
       expect((await queuedCall).status).toBe(200);
     });
 
-    it("has nothing done for those of its calls that were left while they waited", async () => {
+    it("causes no work by calls whose client leaves the queue", async () => {
       const port = await startGateway({ turnsOfAddress: 2 });
       const body = [post("/api/never", "application/json", 2), "{}"] as const;
       await Promise.all([1, 2].map(() => openSocket(port, ...body)));
       await waitUntil(() => receivedRequests.length === 2);
-      const abandoned = await Promise.all(Array.from({ length: 20 }, () => openSocket(port, ...body)));
+      const abandonedSockets = await Promise.all(Array.from({ length: 20 }, () => openSocket(port, ...body)));
       await waitUntil(async () => (await countConnections(port)) === 22);
-      for (const socket of abandoned) socket.destroy();
+      for (const socket of abandonedSockets) socket.destroy();
       await waitUntil(async () => (await countConnections(port)) === 2);
       const finalCall = call(port, "/api/ok", { from: attacker });
       receivedRequests[0]?.destroy();
@@ -348,7 +351,7 @@ describe("neighbours at the gateway", () => {
       expect(receivedRequests.map(({ url }) => url)).toEqual(["/never", "/never", "/ok"]);
     });
 
-    it("has files of remotes though the service hangs", async () => {
+    it("gets files of remotes while the service hangs", async () => {
       const port = await startGateway({ turnsOfAddress: 2 });
       await Promise.all([1, 2].map(() => openSocket(port, post("/api/never", "application/json", 2), "{}")));
       await waitUntil(() => receivedRequests.length === 2);
@@ -356,15 +359,15 @@ describe("neighbours at the gateway", () => {
     });
 
     it.each([
-      ["announced", false],
-      ["in pieces", true],
+      ["declared", false],
+      ["chunked", true],
     ])(
-      "has half of its turns left beside a large body that is %s, and answers passed on beside it",
+      "keeps half of its limit next to a large body that is %s, and gets other responses meanwhile",
       async (_name, chunked) => {
         const port = await startGateway({ turnsOfAddress: 2 });
         const body = Buffer.alloc(chunked ? 100 : 2_000_000, " ");
         await openSocket(port, post("/api/endless", "application/json", 2), "{}");
-        await waitUntil(() => downloads.length === 1); // its answer has begun
+        await waitUntil(() => downloads.length === 1); // its response has started
         const head = post("/api/never", "application/json", body.length);
         await (chunked
           ? openSocket(
@@ -387,9 +390,9 @@ describe("neighbours at the gateway", () => {
       },
     );
 
-    describe("downloads, while somebody else is there", () => {
+    describe("downloads, while another IP address is active", () => {
       beforeEach(() => {
-        jest.spyOn(performance, "now").mockReturnValue(performance.now()); // whoever called stays there
+        jest.spyOn(performance, "now").mockReturnValue(performance.now()); // callers stay active
       });
       afterEach(() => {
         jest.restoreAllMocks();
@@ -406,22 +409,22 @@ describe("neighbours at the gateway", () => {
         return port;
       };
 
-      it("wait until those before are paid, and others are answered meanwhile", async () => {
-        const port = await runSixReaders(8 * mebibyte); // a second and more for each
+      it("wait until earlier downloads are paid, while the other address is answered", async () => {
+        const port = await runSixReaders(8 * mebibyte); // each takes more than a second
         await waitUntil(() => countStartedDownloads() > 0);
         expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
         expect(countStartedDownloads()).toBeLessThan(6);
       });
 
-      it("begin one after the other when those before are paid", async () => {
+      it("start one after another when earlier downloads are paid", async () => {
         await runSixReaders(80 * mebibyte);
         await waitUntil(() => countStartedDownloads() === 6);
       });
     });
 
-    it("has so many connections and no more", async () => {
+    it("is limited in connections", async () => {
       const port = await startGateway({ connectionsOfAddress: 2 }, "");
-      const silent = await Promise.all(
+      const silentSockets = await Promise.all(
         [1, 2].map(async () => {
           const socket = connect(port, "127.0.0.1");
           sockets.push(socket);
@@ -431,14 +434,14 @@ describe("neighbours at the gateway", () => {
       );
       const refused = await waitForRefusal(port, {});
       expect(refused.headers.connection).toBe("close");
-      const further = await Promise.all([1, 2, 3].map(async () => (await openSocket(port, "GET")).resume()));
-      // beyond twice as many, nobody is told anything
-      await waitUntil(() => further.some(({ destroyed, readableEnded }) => destroyed || readableEnded));
-      for (const socket of [...silent, ...further]) socket.destroy();
+      const furtherSockets = await Promise.all([1, 2, 3].map(async () => (await openSocket(port, "GET")).resume()));
+      // connections beyond twice the limit are closed without a response
+      await waitUntil(() => furtherSockets.some(({ destroyed, readableEnded }) => destroyed || readableEnded));
+      for (const socket of [...silentSockets, ...furtherSockets]) socket.destroy();
       await waitForStatus(port, 200, {});
     });
 
-    it("does not fill the gateway alone, and all together are told", async () => {
+    it("cannot fill the gateway by itself; at the limit of all addresses everyone gets 503", async () => {
       const port = await startGateway({ callsOfAll: 2 });
       for (const from of ["192.0.2.1", "192.0.2.2"])
         await openSocket(port, post("/api/slow", "application/json", 100, from), "{");
@@ -449,8 +452,8 @@ describe("neighbours at the gateway", () => {
     });
   });
 
-  describe("headers that do not arrive", () => {
-    it("end after their time, at the gateway and at a static server", async () => {
+  describe("stalled headers", () => {
+    it("time out, at the gateway and at a static server", async () => {
       const gateway = await startGateway({ headersMs: 200 });
       const remote = await buildRemoteServer({
         folder: join(folder, "releases"),
@@ -467,7 +470,7 @@ describe("neighbours at the gateway", () => {
   });
 
   describe("a static server", () => {
-    it("lets go of who stops reading, and of a body that does not arrive", async () => {
+    it("disconnects stalled readers and stalled bodies", async () => {
       const remote = await buildRemoteServer({
         folder: join(folder, "releases"),
         limits: { ...defaultLimits, idleMs: 300 },
@@ -506,7 +509,6 @@ interface CallOptions {
   readonly body?: string | Buffer;
 }
 
-/** One call on a connection of its own. */
 async function call(port: number, path: string, { from, type, body }: CallOptions): Promise<TestResponse> {
   const outgoing = request({
     host: "127.0.0.1",
@@ -529,7 +531,6 @@ async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<v
   while (!(await condition())) await pause(10);
 }
 
-/** What a connection says until these words are in it. */
 async function readUntil(socket: Socket, expected: string): Promise<string> {
   let received = "";
   socket.on("data", (chunk: Buffer) => (received += chunk.toString()));

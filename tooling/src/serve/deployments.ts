@@ -1,36 +1,38 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
-import { Deployment, ReleaseRecord, type Drives, type RemoteName } from "@relicario/shared/contract";
+import { Deployment, ReleaseRecord, vaultRemote, type Drives, type RemoteName } from "@relicario/shared/contract";
 import { VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
 /**
- * What the gateway knows of the signed documents. It passes them on and believes what they say of
- * locales and drives; hosts verify.
+ * Reads signed documents without verifying them: hosts do. The gateway uses only their locales,
+ * drives and the files of the vault.
  */
 export interface DeploymentReader {
-  /** The signed document of a vendor, as it travels; null when there is none. */
   readonly getDocument: (vendorId: string) => SignedDocument | null;
-  /** Cloud drives that the vendor is registered with. */
   readonly getDrives: (vendorId: string) => Drives;
-  /**
-   * The promoted release that carries a namespace of texts; null when it is the host's, or
-   * nobody's.
-   */
+  /** Null when no remote has the namespace. */
   readonly findNamespaceOwner: (
     vendorId: string,
     namespace: string,
   ) => { readonly remote: RemoteName; readonly release: string } | null;
+  /**
+   * Files of the remote that brings the vault: by release, the integrity of each path. Open pages
+   * still need a release of an earlier document, as long as it is not disabled.
+   */
+  readonly getVaultFiles: (vendorId: string) => VaultFiles;
 }
 
-/** A document in the forms that browsers take, each made once. */
+type VaultFiles = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** A document in each content encoding, computed once. */
 interface SignedDocument {
-  /** Of the text, in quotes (RFC 9110 8.8.3). */
+  /** RFC 9110 8.8.3. */
   readonly etag: string;
-  readonly plain: Buffer;
+  readonly uncompressed: Buffer;
   readonly br: Buffer;
   readonly gzip: Buffer;
 }
@@ -40,6 +42,7 @@ interface CachedDeployment {
   readonly document: SignedDocument;
   readonly drives: Drives;
   readonly owners: ReadonlyMap<string, { readonly remote: RemoteName; readonly release: string }>;
+  readonly vaultFiles: VaultFiles;
 }
 
 const SignedPayload = z.object({ payload: z.string() });
@@ -61,6 +64,7 @@ export function createDeploymentReader(folder: string): DeploymentReader {
       document: encodeDocument(Buffer.from(text)),
       drives: deployment.drives ?? {},
       owners: findNamespaceOwners(deployment),
+      vaultFiles: findVaultFiles(deployment, cached?.vaultFiles ?? new Map()),
     };
     cache.set(vendorId, entry);
     return entry;
@@ -70,31 +74,44 @@ export function createDeploymentReader(folder: string): DeploymentReader {
     getDocument: (vendorId) => readDeployment(vendorId)?.document ?? null,
     getDrives: (vendorId) => readDeployment(vendorId)?.drives ?? {},
     findNamespaceOwner: (vendorId, namespace) => readDeployment(vendorId)?.owners.get(namespace) ?? null,
+    getVaultFiles: (vendorId) => readDeployment(vendorId)?.vaultFiles ?? new Map(),
   };
 }
 
-function encodeDocument(plain: Buffer): SignedDocument {
+function encodeDocument(uncompressed: Buffer): SignedDocument {
   return {
-    etag: `"${createHash("sha256").update(plain).digest("base64url")}"`,
-    plain,
-    br: brotliCompressSync(plain),
-    gzip: gzipSync(plain),
+    etag: `"${hash("sha256", uncompressed, "base64url")}"`,
+    uncompressed,
+    br: brotliCompressSync(uncompressed),
+    gzip: gzipSync(uncompressed),
   };
 }
 
 function findNamespaceOwners(deployment: Deployment): CachedDeployment["owners"] {
   const owners = new Map<string, { remote: RemoteName; release: string }>();
   for (const { stable } of Object.values(deployment.releases)) {
-    const payload = deployment.release_records[stable]?.split(".")[1];
-    if (payload === undefined) continue;
-    // One that a later version of this format describes is for the host to refuse: the other
-    // remotes go on.
-    const record = ReleaseRecord.safeParse(decodeBase64urlJson(payload));
-    if (!record.success) continue;
-    const { release, manifest } = record.data;
+    const record = readRecord(deployment, stable);
+    if (record === null) continue;
+    const { release, manifest } = record;
     for (const namespace of manifest.namespaces) owners.set(namespace, { remote: manifest.name, release });
   }
   return owners;
+}
+
+function findVaultFiles(deployment: Deployment, previous: VaultFiles): VaultFiles {
+  const { stable, canary } = deployment.releases[vaultRemote] ?? {};
+  const records = [stable, canary?.release].flatMap((release) => readRecord(deployment, release) ?? []);
+  return new Map(
+    [...previous, ...records.map(({ release, files }) => [release, new Map(Object.entries(files))] as const)].filter(
+      ([release]) => deployment.disabled?.includes(release) !== true,
+    ),
+  );
+}
+
+/** Null for a record of a later format, which hosts refuse; other remotes keep working. */
+function readRecord(deployment: Deployment, release: string | undefined): ReleaseRecord | null {
+  const payload = deployment.release_records[release ?? ""]?.split(".")[1];
+  return payload === undefined ? null : (ReleaseRecord.safeParse(decodeBase64urlJson(payload)).data ?? null);
 }
 
 function decodeBase64urlJson(text: string): unknown {

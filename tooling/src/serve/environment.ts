@@ -1,9 +1,6 @@
 import { z } from "zod";
 
-/**
- * Settings of a process, parsed once. Ends it with one line that lists all names that are missing
- * or wrong, without values.
- */
+/** Exits with one line that lists all missing and wrong names, without values. */
 export function readEnvironment<Shape extends z.ZodRawShape>(
   processName: string,
   shape: Shape,
@@ -17,7 +14,6 @@ export function readEnvironment<Shape extends z.ZodRawShape>(
   process.exit(78); // EX_CONFIG
 }
 
-/** A setting whose text is JSON. */
 export function jsonSetting<T extends z.ZodType>(schema: T) {
   return z
     .string()

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -7,7 +9,7 @@ import type { PortalTrustAnchors, ReleaseRecord, RemoteName } from "@relicario/s
 import fastify, { type FastifyInstance } from "fastify";
 
 import { publishDeployment } from "../deployment/deployment.ts";
-import { loadOrCreateKeyPair } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair } from "../keys/signing-keys.ts";
 import { signCompact } from "../release/release.ts";
 import { buildGateway } from "./gateway.ts";
 import { buildRemoteServer } from "./remote-server.ts";
@@ -21,6 +23,7 @@ const trustAnchors: PortalTrustAnchors = {
   team_keys: { secrets: [publicKey], sharing: [publicKey], recovery: [publicKey], settings: [publicKey] },
 };
 const release = "secrets-0.3.1-0123456789ab";
+const metricsToken = "t".repeat(32);
 const navigation = { accept: "text/html,*/*;q=0.8", "sec-fetch-mode": "navigate" };
 
 describe("the gateway", () => {
@@ -32,7 +35,7 @@ describe("the gateway", () => {
   const receivedRequests: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 
   beforeAll(async () => {
-    folder = join(mkdtempSync(join(tmpdir(), "gateway-")), "static"); // a folder of this name above changes nothing
+    folder = join(mkdtempSync(join(tmpdir(), "gateway-")), "static"); // a parent folder named `static` must not count
     const writeFixture = (path: string, text: string): void => {
       const file = join(folder, path);
       mkdirSync(join(file, ".."), { recursive: true });
@@ -42,6 +45,9 @@ describe("the gateway", () => {
       "host/index.html",
       '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script><link hreflang=en><link hreflang=es>',
     );
+    for (const name of ["controller", "element"])
+      writeFixture(`host/vault/${name}.html`, '<script type="application/json" id="portal-page"></script>');
+    writeFixture("host/vault/static/controller.0123abcd.js", "verify();");
     writeFixture("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
     writeFixture("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
     writeFixture("host/static/main.0123abcd.js", "host();");
@@ -74,6 +80,7 @@ describe("the gateway", () => {
       {
         vendorId: "relicario",
         origin,
+        vaultOrigin: "http://localhost:3004",
         environment: "test",
         appVersion: "0.3.1",
         identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
@@ -99,6 +106,8 @@ describe("the gateway", () => {
         headers: request.headers,
         body: typeof request.body === "string" ? request.body : "",
       });
+      if (request.url === "/metrics") return reply.type("text/plain; version=0.0.4; charset=utf-8").send("up 1\n");
+      if (request.url === "/page") return reply.type("text/html").send("<script>1</script>");
       return reply
         .code(request.url.startsWith("/busy") ? 503 : 201)
         .header("x-request-id", "yes")
@@ -111,18 +120,20 @@ describe("the gateway", () => {
     const unusedAddress = `http://127.0.0.1:${String(unusedPort)}`;
     gateway = await buildGateway({
       origin,
+      vaultOrigin: "http://localhost:3004",
       hostFolder: join(folder, "host"),
       deploymentsFolder: join(folder, "deployments"),
-      page: trustAnchors,
+      trustAnchors,
       identityOrigin: "http://localhost:3001",
       apiBase: `${origin}/api`,
-      service: `http://127.0.0.1:${String(getPort(service))}`,
-      remotes: new Map([
+      serviceAddress: `http://127.0.0.1:${String(getPort(service))}`,
+      remoteAddresses: new Map([
         ["secrets", `http://127.0.0.1:${String(getPort(remote))}`],
         ["sharing", unusedAddress],
         ["recovery", unusedAddress],
         ["settings", unusedAddress],
       ]),
+      metricsToken,
       logFailure: (failure) => failures.push(failure),
     });
   });
@@ -137,7 +148,7 @@ describe("the gateway", () => {
 
   describe("the host's page", () => {
     it.each(["/", "/home", "/edit-secret/0190", "/shared/AAAAAAAAAAAAAAAAAAAAAA", "/secrets?x=1"])(
-      "answers when somebody goes to %s",
+      "answers a navigation to %s",
       async (path) => {
         const response = await get(path, navigation);
         expect(response.statusCode).toBe(200);
@@ -145,6 +156,25 @@ describe("the gateway", () => {
         expect(response.headers["cache-control"]).toBe("no-store");
       },
     );
+
+    it.each([
+      "//secrets",
+      "///home",
+      "//shared/AAAAAAAAAAAAAAAAAAAAAA",
+      "/Shared/AAAAAAAAAAAAAAAAAAAAAA",
+      "/shared/AAAAAAAAAAAAAAAAAAAAAA%23s=AAAA.",
+      "/shared/AAAAAAAAAAAAAAAAAAAAAA%23s=AAAA.Please",
+      "/shared/AAAAAAAAAAAAAAAAAAAAAA%A0",
+      "/shared/AAAAAAAAAAAAAAAAAAAAAA%",
+      "/home%23vendorId=a%20b",
+    ])("answers a navigation to a changed address: %s", async (path) => {
+      const address = new URL(
+        await gateway.listen({ host: "127.0.0.1", port: 0 }).catch(() => gateway.listeningOrigin),
+      );
+      const { status, type, body } = await requestRaw(address, path); // `inject` would take `//x` for a host
+      expect([status, type]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(body).toContain('id="portal-page"');
+    });
 
     it.each([
       "/missing.js",
@@ -166,17 +196,17 @@ describe("the gateway", () => {
       expect(response.statusCode).toBe(404);
     });
 
-    it("answers a tool that takes anything, or says nothing of what it takes", async () => {
+    it("answers tools with any accept header, or with none", async () => {
       for (const headers of [{ accept: "*/*" }, { accept: "application/json" }, {}])
         expect((await get("/home", headers)).headers["content-type"]).toBe("text/html; charset=utf-8");
     });
 
-    it("answers nothing but GET and HEAD", async () => {
+    it("answers only GET and HEAD", async () => {
       expect((await gateway.inject({ method: "POST", url: "/home", headers: navigation })).statusCode).toBe(404);
       expect((await gateway.inject({ method: "HEAD", url: "/home", headers: navigation })).statusCode).toBe(200);
     });
 
-    it("has the same nonce in page and policy, and another in each answer", async () => {
+    it("has the same nonce in page and policy, a new one in each response", async () => {
       const responses = [await get("/home", navigation), await get("/home", navigation)];
       const nonces = responses.map(({ headers, body }) => {
         const nonce = /style-src [^;]*'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
@@ -199,26 +229,26 @@ describe("the gateway", () => {
       ["en-GB,es", "en"],
       ["fr", "en"],
       ["", "en"],
-    ])("asks ahead for the host's texts of the browser's first language: %s", async (accepted, language) => {
+    ])("preloads the host's texts of the browser's first language: %s", async (accepted, language) => {
       expect((await get("/home", { ...navigation, "accept-language": accepted })).body).toMatch(
         new RegExp(`</script><link[^>]*><link hreflang=${language}>$`),
       );
     });
 
-    it("allows code from this origin only, and names what it may talk to", async () => {
+    it("allows code from this origin only, and connections to named origins", async () => {
       const { headers } = await get("/", navigation);
       expect(headers["integrity-policy"]).toBe("blocked-destinations=(script)");
       const policy = String(headers["content-security-policy"]).replace(/nonce-[^']+/g, "nonce-N");
       expect(policy.split("; ")).toEqual([
         "default-src 'none'",
-        "script-src http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'",
+        "script-src http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N'",
         "style-src http://localhost:3000/static/ 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
-        // the drive of the deployment document, and no other
+        // only the drive of the deployment document
         "connect-src 'self' http://localhost:3001 http://localhost:3000 https://drive.example",
-        "frame-src 'self' http://localhost:3001",
-        "worker-src blob:",
+        "frame-src 'self' http://localhost:3001 http://localhost:3004",
+        "worker-src 'none'",
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'self' http://localhost:3001",
@@ -232,11 +262,15 @@ describe("the gateway", () => {
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         "cross-origin-opener-policy": "same-origin-allow-popups",
-        "permissions-policy": expect.stringContaining("camera=(self)"),
+        "permissions-policy": expect.stringContaining(
+          'camera=(), clipboard-write=(self "http://localhost:3004"), ' +
+            'publickey-credentials-create=(self "http://localhost:3004"), ' +
+            'publickey-credentials-get=(self "http://localhost:3004")',
+        ),
       });
     });
 
-    it("sends people from the number to the name of this machine", async () => {
+    it("redirects from 127.0.0.1 to localhost", async () => {
       const response = await get("/home?x=1", { ...navigation, host: "127.0.0.1:3000" });
       expect(response.statusCode).toBe(307);
       expect(response.headers.location).toBe("http://localhost:3000/home?x=1");
@@ -244,7 +278,7 @@ describe("the gateway", () => {
   });
 
   describe("other files of the host", () => {
-    it("are for ever the same when their name holds a hash, and go out compressed", async () => {
+    it("are immutable when their name has a hash, and compressed", async () => {
       const plain = await get("/static/main.0123abcd.js");
       expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
       expect(plain.body).toBe("host();");
@@ -256,14 +290,14 @@ describe("the gateway", () => {
       expect(compressed.body).toBe("compressed");
     });
 
-    it("may be framed by the host itself only where the renewal ends", async () => {
+    it("can be framed by the host only where a renewal ends", async () => {
       const { statusCode, headers } = await get("/silent-renew.html?code=1&state=2", navigation);
       expect(statusCode).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'self'");
       expect(headers["cache-control"]).toBe("no-cache");
     });
 
-    it("lets only the pages where a sign-in ends answer to the page that opened its window", async () => {
+    it("keep their opener only where a sign-in ends", async () => {
       expect((await get("/silent-renew.html?code=1&state=2", navigation)).headers).not.toHaveProperty(
         "cross-origin-opener-policy",
       );
@@ -276,8 +310,39 @@ describe("the gateway", () => {
     });
   });
 
+  describe("hop-by-hop headers", () => {
+    it("are not forwarded; the gateway answers Expect itself", async () => {
+      if (!gateway.server.listening) await gateway.listen({ host: "127.0.0.1", port: 0 });
+      const outgoing = request({
+        ...{ host: "127.0.0.1", port: getPort(gateway), method: "POST", path: "/api/expecting" },
+        headers: {
+          ...{ host: "localhost:3000", expect: "100-continue", te: "trailers", "content-length": 2 },
+          ...{ "proxy-authorization": "Basic planted", "proxy-connection": "keep-alive", "keep-alive": "timeout=9" },
+          ...{ connection: "x-named", "x-named": "planted", "content-type": "application/json" },
+        },
+      });
+      outgoing.flushHeaders();
+      await once(outgoing, "continue");
+      outgoing.end("{}");
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(201);
+      const received = receivedRequests.find(({ url }) => url === "/expecting");
+      expect(received?.body).toBe("{}");
+      expect(Object.keys(received?.headers ?? {}).sort()).toEqual([
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+      ]);
+    });
+  });
+
   describe("deployments", () => {
-    it("gives the signed document, to be asked for each time", async () => {
+    it("returns the signed document, to be revalidated each time", async () => {
       const response = await get("/deployments/relicario");
       expect(response.statusCode).toBe(200);
       expect(response.headers).toMatchObject({ "cache-control": "no-cache", vary: "accept-encoding" });
@@ -291,14 +356,14 @@ describe("the gateway", () => {
     it.each<[string, string, (bytes: Buffer) => Buffer]>([
       ["br", "gzip, br", brotliDecompressSync],
       ["gzip", "gzip;q=0.5, br;q=0", gunzipSync],
-    ])("sends it packed as %s", async (coding, accepted, decompress) => {
+    ])("sends it compressed as %s", async (coding, accepted, decompress) => {
       const plain = await get("/deployments/relicario");
       const response = await get("/deployments/relicario", { "accept-encoding": accepted });
       expect(response.headers["content-encoding"]).toBe(coding);
       expect(decompress(response.rawPayload).toString()).toBe(plain.body);
     });
 
-    it("sends it once to whoever has it still", async () => {
+    it("answers 304 when the client has it", async () => {
       const etag = String((await get("/deployments/relicario")).headers.etag);
       const revalidated = await get("/deployments/relicario", { "if-none-match": `"other", W/${etag}` });
       expect([revalidated.statusCode, revalidated.body, revalidated.headers.etag]).toEqual([304, "", etag]);
@@ -313,7 +378,7 @@ describe("the gateway", () => {
     });
 
     it.each(["/deployments/..%2f..%2fkeys%2fportal", "/deployments/relicario.sequence", "/deployments/Relicario"])(
-      "gives nothing else: %s",
+      "returns 404 for anything else: %s",
       async (path) => {
         expect((await get(path)).statusCode).toBe(404);
       },
@@ -321,7 +386,7 @@ describe("the gateway", () => {
   });
 
   describe("texts", () => {
-    it("come from the promoted release of their owner, without a redirect, to be asked for each time", async () => {
+    it("come from the promoted release of their owner, without a redirect, to be revalidated each time", async () => {
       const response = await get("/locales/es/beta-home.json?x=1");
       expect(response.statusCode).toBe(200);
       expect(response.headers).toMatchObject({
@@ -334,7 +399,7 @@ describe("the gateway", () => {
       ).toBe(304);
     });
 
-    it("answer 502 in our words when nobody is there", async () => {
+    it("answer 502 with a problem document when their server is down", async () => {
       const response = await get("/locales/es/beta-share.json");
       expect(response.statusCode).toBe(502);
       expect(response.headers["cache-control"]).toBe("no-store");
@@ -347,7 +412,7 @@ describe("the gateway", () => {
       "/locales/ES/beta-home.json",
       "/locales/es/%62eta-home.json",
       "/locales/es/..%2f..%2findex.json",
-    ])("answer 404 for what is not there: %s", async (path) => {
+    ])("answer 404 when they do not exist: %s", async (path) => {
       const response = await get(path);
       expect(response.statusCode).toBe(404);
       expect(response.headers["cache-control"]).toBe("no-store");
@@ -372,7 +437,7 @@ describe("the gateway", () => {
   });
 
   describe("remotes", () => {
-    it("are served from their releases, for ever the same", async () => {
+    it("are served from their releases as immutable files", async () => {
       const response = await get(`/r/secrets/${release}/remoteEntry.js`);
       expect(response.body).toBe("remote();");
       expect(response.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
@@ -389,13 +454,13 @@ describe("the gateway", () => {
       `/r/secrets/${release}/../../host/index.html`,
       "/r/secrets/%2e%2e/host/index.html",
       "/r/secrets/..%2fhost%2findex.html",
-    ])("cannot be left: %s", async (path) => {
+    ])("cannot be escaped by a path: %s", async (path) => {
       const response = await get(path);
       expect([400, 403, 404]).toContain(response.statusCode);
       expect(response.body).not.toContain("doctype");
     });
 
-    it("answer 502 in our words when nobody is there, while the others go on", async () => {
+    it("answer 502 with a problem document when their server is down, and others keep working", async () => {
       const response = await get("/r/sharing/x/remoteEntry.js");
       expect(response.statusCode).toBe(502);
       expect(response.headers["content-type"]).toContain("application/problem+json");
@@ -414,8 +479,30 @@ describe("the gateway", () => {
     });
   });
 
+  describe("its metrics", () => {
+    it("need the token", async () => {
+      for (const headers of [{}, { authorization: "Bearer " }, { authorization: `Bearer ${metricsToken}t` }]) {
+        const response = await get("/metrics", headers);
+        expect([response.statusCode, response.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+        expect(response.json()).toMatchObject({ code: "unauthorized" });
+      }
+    });
+
+    it("count responses by route, without paths, and measure the process", async () => {
+      await get("/api/secrets/planted-id?planted=1", { authorization: "Bearer planted" });
+      const response = await get("/metrics", { authorization: `Bearer ${metricsToken}` });
+      expect(response.statusCode).toBe(200);
+      expect(response.headers["cache-control"]).toBe("no-store");
+      expect(response.body).toMatch(
+        /^http_server_request_duration_seconds_count\{http_request_method="GET",http_route="\/api\/\*",http_response_status_code="201"\} \d/m,
+      );
+      expect(response.body).toMatch(/^process_resident_memory_bytes \d/m);
+      expect(response.body).not.toMatch(/planted|127\.0\.0\.1/);
+    });
+  });
+
   describe("the service", () => {
-    it("gets path, query, body and token as they were sent, without the prefix", async () => {
+    it("receives path, query, body and token as they were sent, without the prefix", async () => {
       const response = await gateway.inject({
         method: "POST",
         url: "/api/secrets/store?limit=3",
@@ -439,7 +526,15 @@ describe("the gateway", () => {
       expect(received?.headers["forwarded"]).toBeUndefined();
     });
 
-    it("is asked once when it says that it is busy", async () => {
+    it("shows its metrics, and no page, which would have the portal's rights", async () => {
+      const response = await get("/api/metrics", { authorization: "Bearer t" });
+      expect([response.statusCode, response.body]).toEqual([200, "up 1\n"]);
+      expect(response.headers["x-content-type-options"]).toBe("nosniff");
+      expect((await get("/api/metrics", { "sec-fetch-dest": "document" })).statusCode).toBe(403);
+      expect((await get("/api/page")).statusCode).toBe(502);
+    });
+
+    it("is not asked again when it answers 503", async () => {
       const requestCount = receivedRequests.length;
       expect((await get("/api/busy")).statusCode).toBe(503);
       expect(receivedRequests.length).toBe(requestCount + 1);
@@ -447,11 +542,32 @@ describe("the gateway", () => {
   });
 });
 
-/** A port on which nobody listens any more. */
 async function findUnusedPort(): Promise<number> {
   const app = fastify();
   await app.listen({ host: "127.0.0.1", port: 0 });
   const port = getPort(app);
   await app.close();
   return port;
+}
+
+interface RawResponse {
+  readonly status: number | undefined;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+function requestRaw({ hostname, port }: URL, path: string): Promise<RawResponse> {
+  return new Promise((resolve, reject) => {
+    const headers = { host: "localhost:3000", "sec-fetch-mode": "navigate", accept: "text/html" };
+    request({ hostname, port, path, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const { statusCode: status, headers: received } = response;
+        resolve({ status, type: received["content-type"], body: Buffer.concat(chunks).toString() });
+      });
+    })
+      .on("error", reject)
+      .end();
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * The portal's one origin. In front of the host's files, the remotes, the deployment documents and
- * the service; each of those behind it may be down without taking the others along.
+ * The portal's origin, in front of host, remotes, deployment documents and service, any of which
+ * may be down, and the origin of its vault (vault-origin.ts).
  */
 import { randomBytes } from "node:crypto";
 import { join, resolve, sep } from "node:path";
@@ -10,16 +10,20 @@ import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import {
   languages,
+  vaultRemote,
   type Drives,
   type Language,
   type PortalTrustAnchors,
   type RemoteName,
+  type VaultPage,
 } from "@relicario/shared/contract";
-import { describeStatus, type ErrorCode } from "@relicario/shared/errors";
+import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { getErrorCode } from "../error-code.ts";
-import { normalizeAddress, type ProxyTrustCheck } from "./address.ts";
+import { normalizeAddress, type ProxyTrustCheck } from "../http/address.ts";
+import { ConnectionLimiter } from "../http/connection-limiter.ts";
+import { sendProblem, sendStatus } from "../http/problem.ts";
 import { registerBodyParsers } from "./request-bodies.ts";
 import {
   releaseResponseRules,
@@ -38,81 +42,132 @@ import {
   buildHostPolicy,
   renewalPolicy,
   buildReportingHeaders,
+  buildVaultHeaders,
+  createVaultPolicy,
 } from "./headers.ts";
-import { defaultLimits, serviceTimeoutMs, getServerTimeouts, type ServeLimits } from "./limits.ts";
-import { createHostPageReader } from "./page.ts";
+import { defaultLimits, serviceTimeoutMs, type ServeLimits } from "./limits.ts";
+import { createHostPageReader } from "./host-page.ts";
+import { registerMetrics } from "./metrics.ts";
 import { openPool } from "./pool.ts";
-import { sendProblem } from "./problem.ts";
+import { atVault, createVaultConstraint, createVaultHostCheck, registerVaultRoutes } from "./vault-origin.ts";
 
 export interface GatewaySettings {
-  /** The portal's origin, as browsers see it. */
   readonly origin: string;
+  /** Another origin of the same site. */
+  readonly vaultOrigin: string;
+  /** Of a page with a remote in development, which may frame the vault too. */
+  readonly developmentOrigin?: string | undefined;
   /** `host/dist`. */
   readonly hostFolder: string;
-  /** Signed deployment documents, `<vendor>.json`, read anew when they change. */
+  /** `<vendor>.json`, read again when they change. */
   readonly deploymentsFolder: string;
-  readonly page: PortalTrustAnchors;
+  readonly trustAnchors: PortalTrustAnchors;
   readonly identityOrigin: string;
-  /** Where pages call the service. */
+  /** Base URL at which pages call the service. */
   readonly apiBase: string;
-  /** Base address of the service. */
-  readonly service: string;
-  /** Base address of each remote's static server. */
-  readonly remotes: ReadonlyMap<RemoteName, string>;
-  /**
-   * Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's
-   * without it.
-   */
+  /** Base URL at which the gateway calls the service. */
+  readonly serviceAddress: string;
+  readonly remoteAddresses: ReadonlyMap<RemoteName, string>;
+  /** No proxy is trusted by default. */
   readonly trustedProxies?: ProxyTrustCheck;
-  /** What one address may hold, and for how long. */
   readonly limits?: ServeLimits;
-  /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
+  /** Of `/metrics`, which is off without it. */
+  readonly metricsToken?: string | undefined;
+  /** Never receives paths, users' addresses or tokens. */
   readonly logFailure?: (failure: Readonly<Record<string, string>>) => void;
 }
 
-/** Below these, nothing is ever answered with the host's page. */
+/** Paths below which the host's page is never the answer. */
 const nonPagePaths = /^\/(api|r|deployments|locales|static)(\/|$)/;
 const localePath = /^\/locales\/([a-z]{2})\/([a-z][a-z-]*)\.json(?:\?|$)/;
 const fileExtension = /\.[a-z0-9]{2,12}$/i;
+/**
+ * Headers that concern one connection (RFC 9110 7.6.1), and `Expect`, which the server has
+ * answered. reply-from drops those that `Connection` names.
+ */
+const hopByHopHeaders = new Set([
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Links to shares and requests: a sentence may follow them without a space. */
+const linkPath = /^\/(shared|p-shared|request)\//i;
 const loopbackHosts = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
   const {
     origin,
+    vaultOrigin,
+    developmentOrigin,
     hostFolder,
+    trustAnchors,
     trustedProxies = () => false,
     limits = defaultLimits,
     logFailure = writeFailureLog,
   } = settings;
-  const limiter = new ClientLimiter(limits, trustedProxies);
-  const app = fastify({
-    logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
-    trustProxy: trustedProxies,
-    ...getServerTimeouts(limits, limits.streamedBodyMs),
-    bodyLimit: 1_024, // nothing here takes a body but what the service answers for
-    forceCloseConnections: "idle",
-    routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
-    rewriteUrl: ({ url = "/" }) => resolveLocalePath(url) ?? url,
+  const portalOrigins: VaultPage["portal_origins"] = [
+    origin,
+    ...(developmentOrigin === undefined ? [] : [developmentOrigin]),
+  ];
+  const portalHeaders = buildCommonHeaders(origin);
+  const vaultSettings = {
+    vaultOrigin,
+    portalOrigins,
+    identityOrigin: settings.identityOrigin,
+    apiBase: `${vaultOrigin}/api`,
+  };
+  const vaultHeaders = buildVaultHeaders(vaultSettings);
+  const isForVault = createVaultHostCheck(vaultOrigin, trustedProxies);
+  const getDefaultHeaders = ({ raw }: FastifyRequest) => (isForVault(raw) ? vaultHeaders : portalHeaders);
+  const connections = new ConnectionLimiter({
+    limits,
+    isTrusted: trustedProxies,
+    requestMs: limits.streamedBodyMs,
+    sendError: (request, reply, status) => sendStatus(reply.headers(getDefaultHeaders(request)), status),
   });
-  const readPage = createHostPageReader(join(hostFolder, "index.html"), settings.page);
+  const limiter = new ClientLimiter(limits, connections);
+  const app = fastify({
+    ...connections.serverOptions,
+    logger: false, // paths contain ids of shares, and IP addresses are personal data: logFailure logs what is needed
+    trustProxy: trustedProxies,
+    bodyLimit: 1_024, // only the service's routes take bodies
+    routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
+    rewriteUrl: (request) => {
+      const { url = "/" } = request;
+      return isForVault(request) ? url : (resolveLocalePath(url) ?? repairUrl(url));
+    },
+  });
+  app.addConstraintStrategy(createVaultConstraint(isForVault));
+  const readPage = createHostPageReader(join(hostFolder, "index.html"), trustAnchors);
   const hashedFolder = join(resolve(hostFolder), "static", sep);
-  readPage(); // a page that cannot be used is found now, not by the first visitor
+  readPage(); // fails at the start, not for the first visitor
   const deployments = createDeploymentReader(settings.deploymentsFolder);
-  const defaultHeaders = buildCommonHeaders(origin);
   const publicHost = new URL(origin).hostname;
 
-  app.addHook("onRequest", async (_request, reply) => {
-    void reply.headers(defaultHeaders);
+  app.addHook("onRequest", async (request, reply) => {
+    void reply.headers(getDefaultHeaders(request));
   });
   limiter.limitRequests(app);
   app.addHook("onSend", async ({ originalUrl }, reply) => {
-    // A release's file never changes, but the release that this address stands for does.
+    // The file never changes, but the release behind this URL does.
     if (originalUrl.startsWith("/locales/") && reply.statusCode < 400) void reply.header("cache-control", "no-cache");
   });
 
+  if (settings.metricsToken !== undefined) registerMetrics(app, settings.metricsToken);
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
-  app.get<{ Params: { vendor: string } }>("/deployments/:vendor", async ({ params, headers }, reply) => {
+  const sendDeployment = async (
+    { params, headers }: FastifyRequest<{ Params: { vendor: string } }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const document = deployments.getDocument(params.vendor);
     if (document === null) return sendProblem(reply, 404, "not_found", "Not found");
     void reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag: document.etag });
@@ -120,19 +175,20 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       return reply.code(304).send();
     const coding = negotiate(headers["accept-encoding"] ?? "", ["br", "gzip"]);
     if (coding !== null) void reply.header("content-encoding", coding);
-    return reply.type("application/jose+json").send(document[coding ?? "plain"]);
-  });
+    return reply.type("application/jose+json").send(document[coding ?? "uncompressed"]);
+  };
+  for (const route of [{}, atVault]) app.get("/deployments/:vendor", route, sendDeployment);
 
   const registerUpstream = (
     rules: ResponseRules,
     upstream: string,
     code: ErrorCode,
-    options: FastifyHttpProxyOptions,
+    ...routes: readonly FastifyHttpProxyOptions[]
   ) =>
     app.register(async (scope) => {
       filterResponses(scope, {
         rules,
-        defaultHeaders,
+        getDefaultHeaders,
         code,
         onRejected: (failure) => {
           logFailure({ upstream, failure });
@@ -141,27 +197,53 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       registerBodyParsers(scope);
       limiter.queueCalls(scope);
       limiter.throttleBodies(scope);
-      await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
+      for (const options of routes)
+        await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
   const createProxyOptions = createProxyOptionsFactory(app, limiter, { connections: limits.callsOfAll, logFailure });
-  await registerUpstream(serviceResponseRules, settings.service, "service_unavailable", {
+  const serviceOptions = {
     ...createProxyOptions({
-      upstream: settings.service,
+      upstream: settings.serviceAddress,
       forwardsAuthorization: true,
       code: "service_unavailable",
       timeoutMs: serviceTimeoutMs,
     }),
     prefix: "/api",
+  };
+  await registerUpstream(serviceResponseRules, settings.serviceAddress, "service_unavailable", serviceOptions, {
+    ...serviceOptions,
+    ...atVault,
   });
-  for (const [remote, upstream] of settings.remotes) {
+  for (const [remote, upstream] of settings.remoteAddresses) {
     await registerUpstream(releaseResponseRules, upstream, "remote_unreachable", {
       ...createProxyOptions({ upstream, forwardsAuthorization: false, code: "remote_unreachable", timeoutMs: 10_000 }),
       prefix: `/r/${remote}`,
       httpMethods: ["GET", "HEAD"],
     });
   }
+  await registerVaultRoutes(app, {
+    folder: join(hostFolder, "vault"),
+    page: {
+      vendor_id: trustAnchors.vendor_id,
+      portal_keys: trustAnchors.portal_keys,
+      team_keys: Object.fromEntries(Object.entries(trustAnchors.team_keys).filter(([name]) => name === vaultRemote)),
+      portal_origins: portalOrigins,
+    },
+    buildPolicy: createVaultPolicy(vaultSettings),
+    readDrives,
+    deployments,
+    releasesAddress: settings.remoteAddresses.get(vaultRemote) ?? null,
+    limiter,
+    logFailure,
+  });
 
-  // Texts of the host itself; those of remotes went to their release before.
+  // An element's window of a cloud drive returns to the element's origin.
+  for (const file of ["drive-answer.html", "drive-answer.js"])
+    app.get(`/${file}`, atVault, (_request, reply) =>
+      Object.keys(readDrives()).length === 0 ? sendProblem(reply, 404, "not_found", "Not found") : reply.sendFile(file),
+    );
+
+  // Texts of the host; rewriteUrl sends those of remotes to their release.
   app.get<{ Params: { language: string; file: string } }>(
     "/locales/:language/:file",
     async ({ params: { language, file } }, reply) => {
@@ -184,13 +266,13 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       );
       void reply.headers(getFileHeaders(path));
     },
-    // The host's page goes out with a nonce, never as the file that it is made from.
-    allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
+    // The host's page is sent with a nonce, never as its template; the vault has another origin.
+    allowedPath: (path) => !/^\/(index\.html(\.br|\.gz)?$|vault(\/|$))/.test(path),
   });
 
   const handleUnmatched = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
-    // Sign-in, renewal and the deployment document all know the portal by one name.
+    if (isForVault(request.raw) || !isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
+    // Sign-in, renewal and the deployment document accept one hostname only.
     if (publicHost === "localhost" && loopbackHosts.has(request.hostname))
       return reply.redirect(`${origin}${request.url}`, 307);
     return sendPage(request, reply);
@@ -201,24 +283,23 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const status =
       error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
     if (status >= 500) logFailure({ failure: error instanceof Error ? error.name : "unknown" });
-    const { code, title } = describeStatus(status >= 500 ? 500 : status);
-    return sendProblem(reply, status >= 500 ? 500 : status, code, title);
+    return sendStatus(reply, status >= 500 ? 500 : status);
   });
   return app;
 
   /**
-   * Where the promoted release keeps these texts. The portal itself reads the pinned file there,
-   * with integrity; this is the plain way in.
+   * Path in the stable release that has these texts. Pages read the pinned file with integrity;
+   * this URL is for people and tools.
    */
   function resolveLocalePath(url: string): string | null {
     const [path, language = "", namespace = ""] = localePath.exec(url) ?? [];
     if (path === undefined) return null;
     try {
-      const owner = deployments.findNamespaceOwner(settings.page.vendor_id, namespace);
+      const owner = deployments.findNamespaceOwner(trustAnchors.vendor_id, namespace);
       return owner === null ? null : `/r/${owner.remote}/${owner.release}/locales/${language}/${namespace}.json`;
     } catch (error) {
-      // Nobody answers for what is thrown before a route is found. Without a document that can be
-      // read, there are the host's texts alone.
+      // No error handler runs before a route is found. Without a readable document only the host's
+      // texts are served.
       logFailure({ failure: error instanceof Error ? error.name : "unknown" });
       return null;
     }
@@ -230,10 +311,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     return buildPageHeaders(filePolicy);
   }
 
-  /** None while the document cannot be read: the page then says so itself. */
+  /** None while the document cannot be read; the page reports that itself. */
   function readDrives(): Drives {
     try {
-      return deployments.getDrives(settings.page.vendor_id);
+      return deployments.getDrives(trustAnchors.vendor_id);
     } catch (error) {
       logFailure({ failure: error instanceof Error ? error.name : "unknown" });
       return {};
@@ -244,7 +325,12 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiBase } = settings;
     return reply
-      .headers(buildPageHeaders(buildHostPolicy({ nonce, origin, identityOrigin, apiBase, drives: readDrives() })))
+      .headers(
+        buildPageHeaders(
+          buildHostPolicy({ nonce, origin, vaultOrigin, identityOrigin, apiBase, drives: readDrives() }),
+          vaultOrigin,
+        ),
+      )
       .headers(buildReportingHeaders(apiBase))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
@@ -252,27 +338,47 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   }
 }
 
-/** Of the browser's first language, as a page takes it whose reader chose none. */
+/** The browser's first language, as a page uses it until its reader chooses another. */
 function parsePreferredLanguage(acceptLanguage = ""): Language {
   const [preferred] = acceptLanguage.toLowerCase().split(/[-,;]/, 1);
   return languages.find((language) => language === preferred) ?? "en";
 }
 
 /**
- * True when a person opens a place of the portal; false for a script, picture or call that is not
- * there.
+ * Replaces two slashes at the start by one, since the file server refuses them. Escapes a link
+ * whose end cannot be decoded, so that the page can read it.
+ */
+function repairUrl(url: string): string {
+  const singleSlashUrl = url.replace(/^\/{2,}/, "/");
+  return linkPath.test(singleSlashUrl) && !isDecodable(singleSlashUrl)
+    ? singleSlashUrl.replaceAll("%", "%25")
+    : singleSlashUrl;
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url.split("?", 1)[0] ?? "");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether the request opens a page; false for a script, picture or call, which must not get the
+ * page.
  */
 function isNavigation(request: FastifyRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   const path = request.url.split("?", 1)[0] ?? "/";
-  if (nonPagePaths.test(path) || fileExtension.test(path)) return false;
+  if (nonPagePaths.test(path) || (fileExtension.test(path) && !linkPath.test(path))) return false;
   const mode = request.headers["sec-fetch-mode"];
-  return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
+  return mode === undefined || mode === "navigate"; // a client without it is a tool or an old browser: it gets the page
 }
 
 /**
- * Makes settings that pass everything on, the session to the service alone, and answer quickly and
- * in our words when nobody is there.
+ * Forwards everything, the session token to the service only. Answers with a problem document when
+ * the upstream fails.
  */
 function createProxyOptionsFactory(
   app: FastifyInstance,
@@ -292,10 +398,7 @@ function createProxyOptionsFactory(
   }): FastifyHttpProxyOptions => {
     const pool = openPool({ connections, timeoutMs });
     app.addHook("onClose", () => pool.destroy());
-    /**
-     * Ends of calls under way there, by the headers that were sent: the proxy tells of each attempt
-     * with them.
-     */
+    /** Releases by the headers object that was sent, with which the proxy reports each attempt. */
     const pendingReleases = new WeakMap<object, () => void>();
     return {
       upstream,
@@ -315,17 +418,15 @@ function createProxyOptionsFactory(
         retryDelay: ({ err, req, attempt }) => {
           pendingReleases.get(req.headers)?.();
           pendingReleases.delete(req.headers);
-          // The one failure worth trying again is a kept connection that the other side had just
-          // closed.
+          // Retries only when the upstream had just closed a kept-alive connection.
           return attempt === 0 && req.method === "GET" && getErrorCode(err) === "UND_ERR_SOCKET" ? 10 : null;
         },
         rewriteRequestHeaders: (request, headers) => {
-          // What the browser claims of its own address counts for nothing.
-          // Cookies of other servers of this host, the identity provider's among them, are nobody's
-          // business there.
-          const { forwarded: _forwarded, cookie: _cookie, authorization, ...forwardedHeaders } = headers;
+          // Drops what the browser claims about its IP address. Also drops its cookies, which
+          // belong to other servers of this host, such as the identity provider.
+          const { forwarded: _forwarded, cookie: _cookie, authorization, ...requestHeaders } = headers;
           const upstreamHeaders = {
-            ...forwardedHeaders,
+            ...Object.fromEntries(Object.entries(requestHeaders).filter(([name]) => !hopByHopHeaders.has(name))),
             ...(forwardsAuthorization && authorization !== undefined ? { authorization } : {}),
             "x-forwarded-for": normalizeAddress(request.ip),
             "x-forwarded-proto": request.protocol,
@@ -335,8 +436,8 @@ function createProxyOptionsFactory(
           return upstreamHeaders;
         },
         onResponse: (_request, reply, { stream }) => {
-          // Of the connection behind, or because the body is still under way: it is read to its
-          // end, and this connection goes on.
+          // `Connection` concerns the upstream or an unread body, which is read to its end: this
+          // connection stays open.
           void reply.removeHeader("connection").send(stream);
         },
         onError: (reply, { error }) => {

@@ -13,6 +13,7 @@ const connectSources = (drives: Parameters<typeof buildDriveAnswerPolicy>[0]) =>
     buildHostPolicy({
       nonce: "n",
       origin: "https://p.example",
+      vaultOrigin: "https://vault.p.example",
       identityOrigin: "https://id.example",
       apiBase: "https://p.example/api",
       drives,
@@ -24,11 +25,11 @@ describe("the policies about cloud drives", () => {
     ["none", {}, ""],
     ["Google Drive", { google }, " https://drive.example"],
     ["OneDrive", { onedrive }, " https://login.example https://graph.example https://*.content.example"],
-  ])("let the page call exactly what is configured: %s", (_, drives, extraSources) => {
+  ])("let the page call exactly the configured origins: %s", (_, drives, extraSources) => {
     expect(connectSources(drives)).toBe(`'self' https://id.example https://p.example${extraSources}`);
   });
 
-  it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
+  it("let only the page of a drive's answer post a token, and only to OneDrive's picker", () => {
     expect(buildDriveAnswerPolicy({ onedrive })).toContain(
       "form-action https://picker.example https://*.content.example;",
     );
@@ -37,6 +38,7 @@ describe("the policies about cloud drives", () => {
       buildHostPolicy({
         nonce: "n",
         origin: "https://p.example",
+        vaultOrigin: "https://vault.p.example",
         identityOrigin: "https://id.example",
         apiBase: "https://p.example/api",
         drives: { onedrive },
@@ -47,11 +49,17 @@ describe("the policies about cloud drives", () => {
 
 describe("reports of violations", () => {
   const listDirectives = (apiBase: string) =>
-    buildHostPolicy({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase })
+    buildHostPolicy({
+      nonce: "n",
+      origin: new URL(apiBase).origin,
+      vaultOrigin: "https://vault.p.example",
+      identityOrigin: "https://id.example",
+      apiBase,
+    })
       .split("; ")
       .filter((directive) => directive.startsWith("report-"));
 
-  it("go to the service by the Reporting API where browsers have it, and by report-uri elsewhere", () => {
+  it("go to the service by the Reporting API over https, and by report-uri otherwise", () => {
     expect(listDirectives("https://p.example/api")).toEqual([
       "report-to csp",
       "report-uri https://p.example/api/reports/csp",

@@ -1,21 +1,20 @@
 import type { Drives } from "@relicario/shared/contract";
 
-/** Headers of every answer of the gateway, whoever made it. */
-export function buildCommonHeaders(origin: string): Readonly<Record<string, string>> {
+/** Headers of every response of the portal's origin. */
+export function buildCommonHeaders(
+  origin: string,
+  resourcePolicy: "same-origin" | "same-site" = "same-origin",
+): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-resource-policy": resourcePolicy,
     ...(origin.startsWith("https:") && { "strict-transport-security": "max-age=31536000; includeSubDomains" }),
   };
 }
 
 const permissions = {
-  camera: "(self)",
   "clipboard-read": "(self)",
-  "clipboard-write": "(self)",
-  "publickey-credentials-create": "(self)",
-  "publickey-credentials-get": "(self)",
   ...Object.fromEntries(
     [
       "accelerometer",
@@ -33,82 +32,171 @@ const permissions = {
   ),
 };
 
-/** Headers of pages only. */
-export function buildPageHeaders(policy: string): Readonly<Record<string, string>> {
-  return {
-    ...buildBasePageHeaders(policy),
-    // A script without a hash is not even fetched.
-    // https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
-    "integrity-policy": "blocked-destinations=(script)",
-    // A sign-in may open in a window of its own and must be able to answer.
-    "cross-origin-opener-policy": "same-origin-allow-popups",
-  };
-}
+/**
+ * Header of a document: scripts without integrity are not even fetched.
+ * https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
+ */
+export const integrityPolicy = { "integrity-policy": "blocked-destinations=(script)" } as const;
 
 /**
- * Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page
- * that opened its window.
+ * @param vaultOrigin whose elements use passkeys and the clipboard inside the page
+ * @param camera only windows of the vault's origin have it
  */
-export function buildBasePageHeaders(policy: string): Readonly<Record<string, string>> {
+function buildPermissionsPolicy({
+  vaultOrigin,
+  camera = "()",
+}: { readonly vaultOrigin?: string | undefined; readonly camera?: "()" | "(self)" } = {}): Readonly<
+  Record<string, string>
+> {
+  const passedOn = vaultOrigin === undefined ? "(self)" : `(self "${vaultOrigin}")`;
+  const all = {
+    ...permissions,
+    camera,
+    "clipboard-write": passedOn,
+    "publickey-credentials-create": passedOn,
+    "publickey-credentials-get": passedOn,
+  };
   return {
-    "content-security-policy": policy,
-    "permissions-policy": Object.entries(permissions)
+    "permissions-policy": Object.entries(all)
       .map(([name, allowlist]) => `${name}=${allowlist}`)
       .join(", "),
   };
 }
 
+export function buildPageHeaders(policy: string, vaultOrigin?: string): Readonly<Record<string, string>> {
+  return {
+    ...buildBasePageHeaders(policy),
+    ...buildPermissionsPolicy({ vaultOrigin }),
+    ...integrityPolicy,
+    // A sign-in in a popup must be able to answer.
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+  };
+}
+
 /**
- * What the host's page may do. Where code comes from is never configuration: the folders of code of
- * this origin, and blobs for workers.
+ * Headers of a page that ends a sign-in: an opener policy would cut it off from the page that
+ * opened it.
  */
+export function buildBasePageHeaders(policy: string): Readonly<Record<string, string>> {
+  return { "content-security-policy": policy, ...buildPermissionsPolicy() };
+}
+
+/** Sources of code are never configured: the code folders of this origin. */
 export function buildHostPolicy({
   nonce,
   origin,
+  vaultOrigin,
   identityOrigin,
   apiBase,
   drives = {},
 }: {
   nonce: string;
   origin: string;
+  vaultOrigin: string;
   identityOrigin: string;
   apiBase: string;
   drives?: Drives;
 }): string {
   return formatPolicy({
     "default-src": "'none'",
-    "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
-    // one of a remote has the nonce, and its signed hash, from the way in which it is loaded
+    "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}'`,
+    // a remote's style has the nonce and its signed hash from its loader
     "style-src": `${origin}/static/ 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
     "connect-src": [...new Set(["'self'", identityOrigin, getOrigin(apiBase), ...listDriveOrigins(drives)])].join(" "),
-    "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
-    "worker-src": "blob:",
+    // silent renewal starts at the provider and ends in a page of ours
+    "frame-src": `'self' ${identityOrigin} ${vaultOrigin}`,
+    "worker-src": "'none'", // the vault's are of its own origin
     "manifest-src": "'self'",
     "base-uri": "'none'",
     "form-action": `'self' ${identityOrigin}`,
     "frame-ancestors": "'none'",
-    // One policy, which the host makes before anything else runs: scripts and workers have
-    // addresses that it allows.
+    ...buildScriptPolicy(apiBase),
+  });
+}
+
+export interface VaultOriginSettings {
+  readonly vaultOrigin: string;
+  /** The only origins that may frame the vault. */
+  readonly portalOrigins: readonly string[];
+  readonly identityOrigin: string;
+  /** The service's base URL at the vault's origin. */
+  readonly apiBase: string;
+}
+
+/**
+ * Builds the policy of a document or worker of the vault's origin. Only an element, a document that
+ * people see, has styles, fonts, pictures, and connections to the deployment's cloud drives.
+ */
+export type VaultPolicy = (element: ElementPolicy | null) => string;
+
+interface ElementPolicy {
+  readonly nonce: string;
+  /** From which pictures come and to which they go. */
+  readonly drives: Drives;
+}
+
+export function createVaultPolicy({ portalOrigins, identityOrigin, apiBase }: VaultOriginSettings): VaultPolicy {
+  return (element) =>
+    formatPolicy({
+      "default-src": "'none'",
+      "script-src": "'self' 'wasm-unsafe-eval'",
+      "worker-src": "'self'",
+      // the controller redeems the code of its own sign-in, an element reads and writes drives
+      "connect-src": [
+        "'self'",
+        ...new Set(element === null ? [identityOrigin] : listDriveOrigins(element.drives)),
+      ].join(" "),
+      ...(element === null && { "frame-src": `'self' ${identityOrigin}` }), // a sign-in that asks nothing
+      ...(element !== null && {
+        "style-src": `'self' 'nonce-${element.nonce}'`,
+        "font-src": "'self'",
+        "img-src": "data: blob:",
+      }),
+      "base-uri": "'none'",
+      "form-action": "'none'",
+      "frame-ancestors": ["'self'", ...portalOrigins].join(" "),
+      ...buildScriptPolicy(apiBase),
+    });
+}
+
+/**
+ * Headers of every response of the vault's origin, where nothing but the vault runs. A worker has
+ * the policy of the response with its script.
+ */
+export function buildVaultHeaders(settings: VaultOriginSettings): Readonly<Record<string, string>> {
+  const { vaultOrigin, apiBase } = settings;
+  return {
+    ...buildCommonHeaders(vaultOrigin, "same-site"), // the portal frames its documents
+    "content-security-policy": createVaultPolicy(settings)(null),
+    ...buildPermissionsPolicy({ camera: "(self)" }),
+    ...buildReportingHeaders(apiBase),
+    "cross-origin-opener-policy": "unsafe-none", // its windows answer the frame that opened them
+    "origin-agent-cluster": "?1", // its own process in Chromium
+  };
+}
+
+/** The first script of a document creates the only policy, which allows verified URLs alone. */
+function buildScriptPolicy(apiBase: string): Readonly<Record<string, string>> {
+  return {
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
     ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
     "report-uri": buildCspReportUrl(apiBase), // for browsers without the Reporting API
-  });
+  };
 }
 
 const reportGroup = "csp";
 
-/** Where the host's page has its violations reported, by the Reporting API. */
 export function buildReportingHeaders(apiBase: string): Readonly<Record<string, string>> {
   if (!hasReportingApi(apiBase)) return {};
   return { "reporting-endpoints": `${reportGroup}="${buildCspReportUrl(apiBase)}"` };
 }
 
 /**
- * Chromium takes endpoints by https alone, from localhost too, and with `report-to` it passes over
- * `report-uri`.
+ * Chromium accepts https endpoints only, even on localhost, and ignores `report-uri` when there is
+ * `report-to`.
  */
 function hasReportingApi(apiBase: string): boolean {
   return apiBase.startsWith("https:");
@@ -118,10 +206,7 @@ function buildCspReportUrl(apiBase: string): string {
   return `${apiBase}/reports/csp`;
 }
 
-/**
- * The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window
- * beside it.
- */
+/** For the page that ends a silent renewal in a frame, or a sign-in in a popup. */
 export const renewalPolicy = formatPolicy({
   "default-src": "'none'",
   "script-src": "'self'",
@@ -131,8 +216,8 @@ export const renewalPolicy = formatPolicy({
 });
 
 /**
- * The bare page where the answer of a cloud drive ends, in a window of its own. From it a person
- * goes on to OneDrive's picker, which takes its token by a form.
+ * For the popup page that ends the answer of a cloud drive. OneDrive's picker, which comes next,
+ * takes its token by a form.
  */
 export function buildDriveAnswerPolicy({ onedrive }: Drives): string {
   return formatPolicy({
@@ -145,7 +230,6 @@ export function buildDriveAnswerPolicy({ onedrive }: Drives): string {
   });
 }
 
-/** What the page calls of the cloud drives that the deployment document names, and of no other. */
 function listDriveOrigins({ google, onedrive }: Drives): readonly string[] {
   return [
     ...(google === undefined ? [] : [google.api_origin]),
@@ -159,7 +243,7 @@ function getOrigin(address: string): string {
   return new URL(address).origin;
 }
 
-/** Any other document that somebody opens from here: it may do nothing. */
+/** For any other document of this origin: it may do nothing. */
 export const filePolicy = formatPolicy({
   "default-src": "'none'",
   "base-uri": "'none'",
@@ -168,8 +252,8 @@ export const filePolicy = formatPolicy({
 });
 
 /**
- * What comes from behind the gateway is data and code of the page, never a document: as one it has
- * no origin and may do nothing.
+ * For responses of upstreams, which are data and code: opened as a document, they have no origin
+ * and may do nothing.
  */
 export const upstreamResponsePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'";
 

@@ -2,10 +2,7 @@ import { Agent, Client, type Dispatcher } from "undici";
 
 import { maxBufferedFormBytes } from "./request-bodies.ts";
 
-/**
- * Connections to a server behind the gateway. `timeoutMs`: longest wait for its answer to begin,
- * and to go on.
- */
+/** `timeoutMs`: for a response to start or to continue. */
 export function openPool({
   connections,
   timeoutMs,
@@ -18,16 +15,15 @@ export function openPool({
     if (options.origin === undefined || !mayBeLeftUnread(options.body)) return dispatch(options, handler);
     const dedicatedClient = new Client(options.origin, settings);
     const accepted = dedicatedClient.dispatch(options, handler);
-    void dedicatedClient.close(); // as soon as this call has ended
+    void dedicatedClient.close(); // when this call has ended
     return accepted;
   });
 }
 
 /**
- * A server may answer before it has read a body, and leave the rest on the connection, where the
- * next call would wait behind it. So such a call has a connection of its own, and does not say so:
- * a server that closes on its side may lose its answer. Up to this size a body is read, whoever
- * asks for it.
+ * Whether the server may answer before it has read the body, whose rest would block the next call.
+ * Such a call has its own connection, but sends no `Connection: close`: a server that closes it may
+ * lose its response. Smaller bodies are always read.
  */
 function mayBeLeftUnread(body: Dispatcher.DispatchOptions["body"]): boolean {
   if (body === null || body === undefined || typeof body === "string") return false;

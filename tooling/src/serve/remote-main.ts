@@ -1,4 +1,4 @@
-/** A remote's static server as a process. Environment: REMOTE_FOLDER, REMOTE_HOST, REMOTE_PORT. */
+/** Environment: REMOTE_FOLDER, REMOTE_HOST, REMOTE_PORT. */
 import { z } from "zod";
 
 import { readEnvironment } from "./environment.ts";

@@ -1,13 +1,13 @@
 import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyInstance } from "fastify";
 
-import { defaultLimits, getServerTimeouts, type ServeLimits } from "./limits.ts";
-import { sendProblem } from "./problem.ts";
+import { ConnectionLimiter } from "../http/connection-limiter.ts";
+import { sendProblem, sendStatus } from "../http/problem.ts";
+import { defaultLimits, type ServeLimits } from "./limits.ts";
 
 /**
- * Serves the releases of one remote: `/<release>/<file>`, for ever the same, in the compressed
- * forms made at build time. `folder` is the `dist` of its package. Of the limits only the times
- * count: the gateway alone has connections here.
+ * Serves the immutable files of one remote's releases, `/<release>/<file>`, from `folder`. The
+ * gateway is the only client, so its address has no limits.
  */
 export async function buildRemoteServer({
   folder,
@@ -17,10 +17,14 @@ export async function buildRemoteServer({
   readonly limits?: ServeLimits;
 }): Promise<FastifyInstance> {
   const app = fastify({
+    ...new ConnectionLimiter({
+      limits,
+      isTrusted: () => true,
+      requestMs: limits.bodyMs,
+      sendError: (_request, reply, status) => sendStatus(reply, status),
+    }).serverOptions,
     logger: false,
-    forceCloseConnections: "idle",
-    bodyLimit: 1_024, // no file takes a body
-    ...getServerTimeouts(limits, limits.bodyMs),
+    bodyLimit: 1_024, // files take no bodies
   });
   app.addHook("onRequest", async (_request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cross-origin-resource-policy", "same-origin");

@@ -1,7 +1,7 @@
 /**
- * The static servers of several remotes in one process, each at an address of its own, for one
- * machine. Environment: STATIC_SERVERS, a JSON list. Lines on standard input open and close one of
- * them; each time the process says what is open.
+ * Static servers of several remotes in one process, each on its own port. Environment:
+ * STATIC_SERVERS, a JSON list. Lines on stdin open and close servers; after each, the process
+ * prints which are open.
  */
 import { createInterface } from "node:readline";
 
@@ -15,12 +15,12 @@ import { StaticServerCommand, StaticServers, type StaticServerStatus } from "./s
 const { STATIC_SERVERS: configuredServers } = readEnvironment("static servers", {
   STATIC_SERVERS: jsonSetting(StaticServers),
 });
-const ports = new Map(configuredServers.map(({ name, port }) => [name, port])); // kept when one is opened again
+const ports = new Map(configuredServers.map(({ name, port }) => [name, port])); // reused when a server opens again
 const openServers = new Map<string, FastifyInstance>();
 stopOnSignals(() => [...openServers.values()]);
 
 for (const { name, openAtStart } of configuredServers) if (openAtStart) await executeCommand({ action: "open", name });
-console.log(JSON.stringify({ ready: true, port: 0 })); // each has its own, said above
+console.log(JSON.stringify({ ready: true, port: 0 })); // each server has its own port, printed above
 collectGarbage();
 
 let pendingCommands = Promise.resolve();

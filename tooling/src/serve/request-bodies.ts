@@ -5,18 +5,18 @@ import { maxJsonBodyBytes, maxPartBytes } from "@relicario/shared/api";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /**
- * A form up to this size is held until it is whole; a larger one is a part of an upload. Node reads
- * as much ahead even where nobody asks for it.
+ * A form up to this size is buffered; a larger one is a part of an upload. Node reads as much ahead
+ * anyway.
  */
 export const maxBufferedFormBytes = 64 * 1024;
-/** A part with the other fields of its form. */
+/** An upload part with the other fields of its form. */
 const maxFormBytes = maxPartBytes + maxBufferedFormBytes;
 
 const formType = /^multipart\/form-data\b/i;
 
 /**
- * Whether the body goes on to the service as it arrives. All others are held until they are whole,
- * so that a slow sender holds nothing of the service.
+ * Whether a body is streamed. Others are buffered first, so that a slow sender occupies nothing at
+ * the service.
  */
 export function isStreamed({ headers }: FastifyRequest): boolean {
   return (
@@ -26,8 +26,7 @@ export function isStreamed({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Bytes that the body will take while it is held: the most that is allowed where the request does
- * not say.
+ * Declared bytes of a body that is buffered; the allowed maximum where the request declares none.
  */
 export function getBufferedBytes(request: FastifyRequest): number {
   const { headers } = request;
@@ -44,7 +43,6 @@ export function isTooLarge(request: FastifyRequest): boolean {
   );
 }
 
-/** Reads the bodies of a scope: as a buffer, or a stream for those that are streamed. */
 export function registerBodyParsers(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(formType, async (request: FastifyRequest, payload: Readable) =>
@@ -58,12 +56,9 @@ export function registerBodyParsers(scope: FastifyInstance): void {
 }
 
 /**
- * The same bytes in a stream of its own. A call that is answered before its body was sent ends with
- * its body destroyed, and with the request itself its connection would go, which still has to carry
- * the answer. What is left of the request is read and dropped: browsers look at an answer when they
- * have sent everything.
- *
- * @param createTransform what the bytes go through, those that are dropped, too
+ * Copies a body to a separate stream. A proxy destroys the body of a call that is answered early;
+ * destroying the request itself would close the connection that has to carry the response. The rest
+ * is read and dropped, because browsers read a response after they have sent everything.
  */
 export function detachBody(request: Readable, createTransform: () => Transform): Readable {
   const detached = createTransform();

@@ -1,26 +1,25 @@
 import { Readable } from "node:stream";
 
 import type { ErrorCode } from "@relicario/shared/errors";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { upstreamResponsePolicy } from "./headers.ts";
-import { sendProblem } from "./problem.ts";
+import { sendProblem } from "../http/problem.ts";
 
 /**
- * What the gateway lets through of the answers of a server behind it. They come from the portal's
- * own origin, where a page, a script or a header such as `Clear-Site-Data` of theirs would have the
- * rights of the portal itself.
+ * What the gateway allows in the responses of an upstream. They have the portal's origin, where a
+ * page, a script or a header such as `Clear-Site-Data` would have the portal's rights.
  */
 export interface ResponseRules {
   /**
-   * Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser
-   * page.
+   * Values of `Sec-Fetch-Dest` (Fetch Metadata) that may request the responses. Requests without it
+   * come from tools and old browsers, and are allowed.
    */
   readonly destinations: readonly string[];
   readonly mediaTypes: readonly string[];
   /**
-   * What a `WWW-Authenticate` may begin with. Of any other scheme, `Basic` above all, browsers ask
-   * the person in the portal's name.
+   * The allowed scheme of `WWW-Authenticate`. For others, above all `Basic`, browsers prompt in the
+   * portal's name.
    */
   readonly challenge: string | null;
 }
@@ -28,15 +27,16 @@ export interface ResponseRules {
 const jsonTypes = ["application/json", "application/problem+json"];
 
 /**
- * The service is called by `fetch`, and by browsers that report violations of the page's policy.
+ * `fetch` calls the service, and browsers report violations of the page's policy to it. Text is for
+ * the operator: metrics.
  */
 export const serviceResponseRules: ResponseRules = {
   destinations: ["empty", "report"],
-  mediaTypes: [...jsonTypes, "application/octet-stream"],
+  mediaTypes: [...jsonTypes, "application/octet-stream", "text/plain"],
   challenge: "Bearer",
 };
 
-/** What a release can hold. Workers are fetched, and started from a blob address. */
+/** What a release can hold. Workers are fetched, and started from a blob URL. */
 export const releaseResponseRules: ResponseRules = {
   destinations: ["empty", "script", "style", "font", "image"],
   mediaTypes: [
@@ -62,20 +62,17 @@ const forwardedHeaders = new Set([
   ...["cache-control", "etag", "last-modified", "retry-after", "www-authenticate", "x-request-id"],
 ]);
 
-/**
- * Adds the rules to a scope in which a proxy is registered. `defaultHeaders`: headers that the
- * gateway gives to every answer.
- */
+/** `getDefaultHeaders`: those of every response to such a request. */
 export function filterResponses(
   scope: FastifyInstance,
   {
     rules,
-    defaultHeaders,
+    getDefaultHeaders,
     code,
     onRejected,
   }: {
     rules: ResponseRules;
-    defaultHeaders: Readonly<Record<string, string>>;
+    getDefaultHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
     code: ErrorCode;
     onRejected: (reason: string) => void;
   },
@@ -86,7 +83,7 @@ export function filterResponses(
       await sendProblem(reply, 403, "forbidden", "Forbidden");
   });
 
-  scope.addHook("onSend", async (_request, reply, payload) => {
+  scope.addHook("onSend", async (request, reply, payload) => {
     const reason = getRejectionReason(
       rules,
       reply.statusCode,
@@ -97,12 +94,12 @@ export function filterResponses(
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (!forwardedHeaders.has(name) || (name === "www-authenticate" && !isChallenge(rules, value)))
         reply.removeHeader(name);
-    void reply.headers({ ...defaultHeaders, "content-security-policy": upstreamResponsePolicy });
+    void reply.headers({ ...getDefaultHeaders(request), "content-security-policy": upstreamResponsePolicy });
     return body;
 
     function replaceWithProblem(): string {
       onRejected(reason ?? "");
-      // says that it was ended, as is meant
+      // its error reports this intended end
       if (payload instanceof Readable) payload.once("error", () => undefined).destroy();
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
       void reply.code(502).header("content-type", "application/problem+json").header("cache-control", "no-store");

@@ -1,20 +1,47 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+
 import type { FastifyInstance } from "fastify";
 
-/** Longest wait for answers that are under way. */
+/** Longest wait for requests under way. */
 const shutdownTimeoutMs = 5_000;
 
 /**
- * Listens, says so in one JSON line on stdout (`{"ready":true,"port":N}`), and stops gracefully on
- * SIGTERM and SIGINT.
+ * Prints one JSON line when it listens (`{"ready":true,"port":N}`). Stops on SIGTERM and SIGINT.
  */
-export async function serve(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<void> {
+export async function serve(app: FastifyInstance, addresses: ListenAddresses): Promise<void> {
   stopOnSignals(() => [app]);
-  await app.listen({ host, port });
+  await listen(app, addresses);
   console.log(JSON.stringify({ ready: true, port: getPort(app) }));
   collectGarbage();
 }
 
-/** Ends the process on SIGTERM and SIGINT, once these have answered. */
+interface ListenAddresses {
+  readonly host: string;
+  readonly port: number;
+  /** Another port of the same host. */
+  readonly secondPort?: number | undefined;
+}
+
+/** One HTTP server handles all connections, so its limits hold for both ports. */
+export async function listen(app: FastifyInstance, { host, port, secondPort }: ListenAddresses): Promise<void> {
+  const listeners: Server[] = [];
+  app.addHook("preClose", async () => {
+    for (const listener of listeners) listener.close();
+  });
+  await app.listen({ host, port });
+  if (secondPort === undefined) return;
+  for (const address of app.addresses()) {
+    if (typeof address === "string") continue; // no port, such as a socket's path
+    const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      app.server.emit("connection", socket),
+    );
+    listeners.push(listener);
+    listener.listen({ host: address.address, port: secondPort });
+    await once(listener, "listening");
+  }
+}
+
 export function stopOnSignals(apps: () => readonly FastifyInstance[]): void {
   let stopping = false;
   const stop = (): void => {
@@ -30,7 +57,7 @@ export function stopOnSignals(apps: () => readonly FastifyInstance[]): void {
   process.on("SIGINT", stop);
 }
 
-/** Where Node has --expose-gc: gives back what starting left and V8 keeps while nobody calls. */
+/** Frees what an idle V8 keeps of the start, if Node has --expose-gc. */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }

@@ -1,9 +1,6 @@
 import { z } from "zod";
 
-/**
- * What the process of the static servers is started with. `port` 0 takes a free one; `openAtStart`
- * is open from the start.
- */
+/** `port` 0 takes a free one. */
 export const StaticServers = z.array(
   z.strictObject({
     name: z.string().min(1),
@@ -14,10 +11,10 @@ export const StaticServers = z.array(
 );
 export type StaticServers = z.infer<typeof StaticServers>;
 
-/** A line on its standard input. */
+/** A line on its stdin. */
 export const StaticServerCommand = z.strictObject({ action: z.enum(["open", "close"]), name: z.string() });
 export type StaticServerCommand = z.infer<typeof StaticServerCommand>;
 
-/** A line on its standard output: ports of those that are open now, by name. */
+/** A line on its stdout: ports of the open servers, by name. */
 export const StaticServerStatus = z.strictObject({ serving: z.record(z.string(), z.int()) });
 export type StaticServerStatus = z.infer<typeof StaticServerStatus>;

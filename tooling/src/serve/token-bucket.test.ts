@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 
 import { TokenBucket } from "./token-bucket.ts";
 
-/** A second of it is ten pieces. */
+/** Ten chunks in a second. */
 const bytesPerSecond = 10_000;
 const chunk = Buffer.alloc(1_000);
 
@@ -17,26 +17,26 @@ function acquireRepeatedly(bucket: TokenBucket, client: string, times: number): 
   return () => granted;
 }
 
-describe("the pace of an address", () => {
-  it("is not limited while nobody else is there", () => {
+describe("TokenBucket", () => {
+  it("does not limit an IP address while no other address is active", () => {
     const bucket = new TokenBucket(bytesPerSecond);
     bucket.recordCall("a");
     bucket.recordCall("a");
     expect(acquireRepeatedly(bucket, "a", 1_000)()).toBe(1_000);
   });
 
-  it("is so many bytes in a second while others call, in their order", () => {
+  it("limits the bytes per second of an IP address while other addresses call, in order", () => {
     const bucket = new TokenBucket(bytesPerSecond);
     for (const client of ["a", "b"]) bucket.recordCall(client);
     const granted = acquireRepeatedly(bucket, "a", 31);
-    expect(granted()).toBe(1); // a tenth of a second goes on at once
+    expect(granted()).toBe(1); // the burst: a tenth of a second
     jest.advanceTimersByTime(1_000);
     expect(granted()).toBe(11);
     jest.advanceTimersByTime(2_000);
     expect(granted()).toBe(31);
   });
 
-  it("is each address's own", () => {
+  it("limits each IP address separately", () => {
     const bucket = new TokenBucket(bytesPerSecond);
     for (const client of ["a", "b"]) bucket.recordCall(client);
     const granted = acquireRepeatedly(bucket, "a", 100);
@@ -44,7 +44,7 @@ describe("the pace of an address", () => {
     expect(granted()).toBe(1);
   });
 
-  it("is free again when the others have called for the last time", () => {
+  it("stops limiting after the last call of the other addresses", () => {
     const bucket = new TokenBucket(bytesPerSecond);
     bucket.recordCall("b");
     for (let calls = 0; calls < 50; calls++) bucket.recordCall("a");
@@ -53,7 +53,7 @@ describe("the pace of an address", () => {
     expect(acquireRepeatedly(bucket, "a", 3)()).toBe(3);
   });
 
-  it("does not grow by addresses that owe nothing, and keeps those that do", () => {
+  it("forgets IP addresses that owe nothing, and keeps addresses that owe bytes", () => {
     const bucket = new TokenBucket(bytesPerSecond);
     for (const client of ["a", "b"]) bucket.recordCall(client);
     const granted = acquireRepeatedly(bucket, "a", 9);
@@ -64,7 +64,7 @@ describe("the pace of an address", () => {
     expect(granted()).toBe(9);
   });
 
-  it("lets all bytes through, those that are paid at once", async () => {
+  it("passes all bytes, prepaid ones at once", async () => {
     jest.useRealTimers();
     const bucket = new TokenBucket(1_000_000);
     for (const client of ["a", "b"]) bucket.recordCall(client);
@@ -73,7 +73,7 @@ describe("the pace of an address", () => {
     expect((await buffer(bucket.throttle("a", Readable.from(chunks), 150_000))).equals(bytes)).toBe(true);
   });
 
-  it("ends its source when it is ended, and fails with it", async () => {
+  it("destroys the source of a destroyed stream, and passes its error on", async () => {
     jest.useRealTimers();
     const bucket = new TokenBucket(bytesPerSecond);
     const idleSource = new Readable({ read: () => undefined });

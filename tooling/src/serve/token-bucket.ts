@@ -1,29 +1,26 @@
 import { pipeline, Transform, type Readable } from "node:stream";
 
-/** Others count as being there for so long after a call of theirs. */
+/** How long an IP address is active after a call. */
 const activeWindowMs = 1_000;
-/** What is taken within so much time goes on at once, so that pages and lists never wait. */
+/** Burst: work that takes this time proceeds at once, so that pages and lists never wait. */
 const burstMs = 100;
-/** Addresses that are remembered before those that owe nothing are forgotten. */
+/** Number of tracked IP addresses above which those that owe nothing are dropped. */
 const maxTrackedClients = 1_000;
 
 /**
- * How fast bytes of one address go on while others are there: each byte is some work here and at
- * each server behind, and whoever moves as many as will go has all of it. Alone, an address moves
- * what it can.
+ * Limits the byte rate of an IP address while others are active: bytes cost time here and at
+ * upstreams, and one IP address could take all of it.
  */
 export class TokenBucket {
   readonly #bytesPerMs: number;
-  /** When each address has paid for what it took, in milliseconds of `performance.now`. */
+  /** When each IP address has paid its debt (`performance.now`). */
   readonly #paidAt = new Map<string, number>();
-  /** The two addresses that called last. */
   #recentCalls: readonly { readonly client: string; readonly calledAt: number }[] = [];
 
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1_000;
   }
 
-  /** A call of this address. */
   recordCall(client: string): void {
     this.#recentCalls = [
       { client, calledAt: performance.now() },
@@ -31,16 +28,12 @@ export class TokenBucket {
     ].slice(0, 2);
   }
 
-  /**
-   * The same bytes, as fast as this address may move them, `prepaidBytes` of them at once. Destroys
-   * `source` when it is destroyed.
-   */
+  /** Limits all but the first `prepaidBytes`. Destroys `source` when the result is destroyed. */
   throttle(client: string, source: Readable, prepaidBytes = 0): Transform {
-    // whoever reads it hears what failed
+    // the reader of the result gets the error
     return pipeline(source, this.createTransform(client, prepaidBytes), () => undefined);
   }
 
-  /** What bytes of this address go through. */
   createTransform(client: string, prepaidBytes = 0): Transform {
     let prepaidLeft = prepaidBytes;
     return new Transform({
@@ -54,9 +47,7 @@ export class TokenBucket {
     });
   }
 
-  /**
-   * Calls `proceed` when this address may move so many bytes, at once while nobody else is there.
-   */
+  /** Calls `proceed` at once while no other IP address is active. */
   acquire(client: string, bytes: number, proceed: () => void): void {
     const now = performance.now();
     if (

@@ -1,13 +1,12 @@
-/** A proxy in front of the gateway, as a real hop. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import fastify, { type FastifyInstance } from "fastify";
 
-import { getClientNetwork, normalizeAddress, TrustedProxies } from "./address.ts";
+import { getClientNetwork, normalizeAddress, TrustedProxies } from "../http/address.ts";
 import { buildGateway } from "./gateway.ts";
 import { getPort } from "./serve.ts";
 
@@ -20,10 +19,9 @@ describe("TRUSTED_PROXIES", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "trusted-proxies-"));
-    writeFileSync(
-      join(folder, "index.html"),
-      '<!doctype html><script type="application/json" id="portal-page"></script>',
-    );
+    mkdirSync(join(folder, "vault/static"), { recursive: true });
+    for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
+      writeFileSync(join(folder, page), '<!doctype html><script type="application/json" id="portal-page"></script>');
     service = fastify();
     service.get("/seen", ({ headers }) => ({
       for: headers["x-forwarded-for"],
@@ -37,23 +35,21 @@ describe("TRUSTED_PROXIES", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /**
-   * What the service hears of a person who comes through a TLS proxy, which adds whom it sees and
-   * how it was asked.
-   */
+  /** What the service receives from a client behind a TLS proxy, which adds its own headers. */
   async function requestThroughProxy(
     trustedProxies: string,
     { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {},
   ): Promise<unknown> {
     const gateway = await buildGateway({
       ...{ origin, hostFolder: folder, deploymentsFolder: folder, identityOrigin: origin, apiBase: `${origin}/api` },
-      page: {
+      vaultOrigin: "https://vault.portal.example",
+      trustAnchors: {
         vendor_id: "relicario",
         portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }],
         team_keys: {},
       },
-      service: `http://127.0.0.1:${String(getPort(service))}`,
-      remotes: new Map(),
+      serviceAddress: `http://127.0.0.1:${String(getPort(service))}`,
+      remoteAddresses: new Map(),
       trustedProxies: TrustedProxies.parse(trustedProxies),
     });
     await gateway.listen({ host: "127.0.0.1", port: 0 });
@@ -90,14 +86,14 @@ describe("TRUSTED_PROXIES", () => {
     }
   }
 
-  it("makes the address and the protocol right behind a proxy that it names", async () => {
+  it("forwards address, protocol and host from a proxy that the setting names", async () => {
     const expected = { for: person, proto: "https", host: "portal.example" };
     expect(await requestThroughProxy("loopback")).toEqual(expected);
     expect(await requestThroughProxy("192.0.2.0/24, 127.0.0.1")).toEqual(expected);
     expect(await requestThroughProxy("loopback", { from: `::ffff:${person}` })).toEqual(expected);
   });
 
-  it("never makes a browser's own word count", async () => {
+  it("ignores forwarded headers that a browser sends", async () => {
     expect(
       await requestThroughProxy("loopback", {
         claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" },
@@ -107,21 +103,21 @@ describe("TRUSTED_PROXIES", () => {
       expect(await requestThroughProxy(trustedProxies)).toMatchObject({ for: "127.0.0.1", proto: "http" });
   });
 
-  it("is refused when it names no address", () => {
+  it("is refused when the setting names no address", () => {
     expect(TrustedProxies.safeParse("loopback, portal.example").error?.issues[0]?.message).toBe(
       "names something that is neither an address nor a network",
     );
   });
 });
 
-describe("an address", () => {
+describe("normalizeAddress and getClientNetwork", () => {
   it.each([
     ["203.0.113.1", "203.0.113.1", "203.0.113.1"],
     ["::ffff:203.0.113.1", "203.0.113.1", "203.0.113.1"],
     ["2001:db8::1", "2001:db8::1", "2001:db8:0:0::/64"],
     ["2001:0DB8:0:0:ffff::2", "2001:db8::ffff:0:0:2", "2001:db8:0:0::/64"],
     ["unknown", "unknown", "unknown"],
-  ])("%s is written one way, and has its neighbours", (address, normalized, network) => {
+  ])("reads %s as the address %s in the network %s", (address, normalized, network) => {
     expect([normalizeAddress(address), getClientNetwork(address)]).toEqual([normalized, network]);
   });
 });

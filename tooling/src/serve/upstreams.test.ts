@@ -2,8 +2,8 @@ import { resolveRemoteAddresses, Upstreams } from "./upstreams.ts";
 
 const service = "http://service:8080";
 
-describe("remoteAddresses", () => {
-  it("takes the address of a remote by its name, and that of any other by the pattern", () => {
+describe("resolveRemoteAddresses", () => {
+  it("resolves a named remote by its setting, and any other remote by the pattern", () => {
     const upstreams = Upstreams.parse({ api: service, secrets: "http://10.0.0.7:80", "*": "http://remote-*:8080" });
     expect([...resolveRemoteAddresses(upstreams, ["secrets", "notes"])]).toEqual([
       ["secrets", "http://10.0.0.7:80"],
@@ -17,7 +17,7 @@ describe("remoteAddresses", () => {
 
   it.each([
     ["the service is missing", { "*": "http://remote-*:8080" }],
-    ["an address is none", { api: service, notes: "remote-notes" }],
+    ["an address is not a URL", { api: service, notes: "remote-notes" }],
     ["the pattern has no place for a name", { api: service, "*": "http://remotes:8080" }],
   ])("does not parse when %s", (_, upstreams) => {
     expect(Upstreams.safeParse(upstreams).success).toBe(false);

@@ -4,13 +4,13 @@ import { z } from "zod";
 const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
 /**
- * Addresses as the gateway reaches them: the service (`api`), remotes by name, and of all others by
- * one pattern, `*`, in which `*` stands for the name.
+ * Base URLs: the service (`api`), remotes by name, and all others by the pattern `*`, in which `*`
+ * is replaced by the name.
  */
 export const Upstreams = z.object({ api: HttpUrl, "*": HttpUrl.includes("*").optional() }).catchall(HttpUrl);
 export type Upstreams = z.infer<typeof Upstreams>;
 
-/** Where each of these remotes is. Throws for one that has no address. */
+/** @throws TypeError for a remote without a URL */
 export function resolveRemoteAddresses(
   upstreams: Upstreams,
   names: readonly RemoteName[],

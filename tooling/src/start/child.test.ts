@@ -6,9 +6,10 @@ import { createChild, type Child } from "./child.ts";
 
 const serverScript = `
   import { createServer } from "node:http";
-  const app = createServer((_q, a) => a.end(process.env.WORD)).listen(Number(process.env.PORT), "127.0.0.1", () => {
+  const server = createServer((_request, response) => response.end(process.env.WORD));
+  server.listen(Number(process.env.PORT), "127.0.0.1", () => {
     console.log('{"level":30,"msg":"starting"}');
-    console.log(JSON.stringify({ ready: true, port: app.address().port }));
+    console.log(JSON.stringify({ ready: true, port: server.address().port }));
   });
   process.on("SIGTERM", () => { console.log("goodbye"); process.exit(0); });
 `;
@@ -28,36 +29,36 @@ describe("createChild", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const logFile = (): string => join(folder, "logs/x.log");
+  const getLogFile = (): string => join(folder, "logs/x.log");
   const createTestChild = (script: string): Child => {
     writeFileSync(join(folder, "script.mjs"), script);
     child = createChild({
       name: "x",
       script: join(folder, "script.mjs"),
-      environment: (port) => ({ PORT: String(port), WORD: "hello" }),
-      logFile: logFile(),
+      buildEnvironment: (port) => ({ PORT: String(port), WORD: "hello" }),
+      logFile: getLogFile(),
       onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
     });
     return child;
   };
   const fetchWord = async (target: Child): Promise<string> =>
-    (await fetch(`http://127.0.0.1:${String(target.port())}`)).text();
+    (await fetch(`http://127.0.0.1:${String(target.getPort())}`)).text();
 
-  it("is started when it says so, stopped when asked, and started again on the same port", async () => {
+  it("starts, stops, and starts again on the same port", async () => {
     const testChild = createTestChild(serverScript);
     await testChild.start();
-    const port = testChild.port();
+    const port = testChild.getPort();
     await expect(fetchWord(testChild)).resolves.toBe("hello");
     await testChild.stop();
     expect(testChild.isRunning()).toBe(false);
-    expect(readFileSync(logFile(), "utf8")).toContain("goodbye");
+    expect(readFileSync(getLogFile(), "utf8")).toContain("goodbye");
     await testChild.start();
-    expect(testChild.port()).toBe(port);
+    expect(testChild.getPort()).toBe(port);
     await expect(fetchWord(testChild)).resolves.toBe("hello");
     expect(unexpectedExits).toEqual([]);
   });
 
-  it("does not call it a death when it was killed on purpose", async () => {
+  it("does not report an intended kill", async () => {
     const testChild = createTestChild(serverScript);
     await testChild.start();
     await testChild.kill();
@@ -65,8 +66,8 @@ describe("createChild", () => {
     expect(unexpectedExits).toEqual([]);
   });
 
-  it("tells of a death that nobody asked for", async () => {
-    const exit = new Promise<string>((resolve) => {
+  it("reports an unexpected exit", async () => {
+    const exitReason = new Promise<string>((resolve) => {
       writeFileSync(
         join(folder, "script.mjs"),
         `console.log(JSON.stringify({ ready: true, port: 1 })); setTimeout(() => process.exit(3), 10);`,
@@ -74,16 +75,16 @@ describe("createChild", () => {
       child = createChild({
         name: "x",
         script: join(folder, "script.mjs"),
-        environment: () => ({}),
-        logFile: logFile(),
+        buildEnvironment: () => ({}),
+        logFile: getLogFile(),
         onUnexpectedExit: (_name, reason) => resolve(reason),
       });
     });
     await child?.start();
-    await expect(exit).resolves.toBe("exit code 3");
+    await expect(exitReason).resolves.toBe("exit code 3");
   });
 
-  it("gives its last words when it does not start", async () => {
+  it("rejects start() with the last log line when the process exits before it is ready", async () => {
     const testChild = createTestChild(`console.error("first"); console.error("PORT is wrong"); process.exit(78);`);
     await expect(testChild.start()).rejects.toMatchObject({
       name: "UserFacingError",
@@ -92,11 +93,11 @@ describe("createChild", () => {
     expect(testChild.isRunning()).toBe(false);
   });
 
-  it("keeps the log of the run before", async () => {
+  it("keeps the log of the previous run", async () => {
     const testChild = createTestChild(serverScript);
     await testChild.start();
     await testChild.stop();
     await testChild.start();
-    expect(readFileSync(`${logFile()}.1`, "utf8")).toContain("goodbye");
+    expect(readFileSync(`${getLogFile()}.1`, "utf8")).toContain("goodbye");
   });
 });

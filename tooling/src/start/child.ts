@@ -10,40 +10,34 @@ import { compileCacheEnvironment } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
-/**
- * A process of the portal. It says when it is ready, and where it listens, in one JSON line on its
- * stdout.
- */
+/** Prints one JSON line on stdout when it is ready, with its port. */
 export interface Child {
   readonly name: string;
-  /** Where it listens: the same after each new start. */
-  readonly port: () => number;
+  /** The same after each restart. */
+  readonly getPort: () => number;
   readonly isRunning: () => boolean;
   readonly start: () => Promise<void>;
-  /** Asks it to end (SIGTERM) and waits; after ten seconds it is killed. */
+  /** SIGTERM; SIGKILL after ten seconds. */
   readonly stop: () => Promise<void>;
-  /** SIGKILL, as a crash would be. */
+  /** SIGKILL, like a crash. */
   readonly kill: () => Promise<void>;
 }
 
-/** One that hears lines on its standard input. */
 export interface ChildWithInput extends Child {
   readonly sendLine: (line: string) => void;
 }
 
 export interface ChildSettings {
   readonly name: string;
-  /** Script of Node, from the checkout's root. */
+  /** From the root. */
   readonly script: string;
-  readonly environment: (port: number) => Readonly<Record<string, string>>;
-  /** A fixed port; without it a free one. */
+  readonly buildEnvironment: (port: number) => Readonly<Record<string, string>>;
+  /** A free one by default. */
   readonly port?: number;
   readonly logFile: string;
-  /** Starts anew when its sources change. */
   readonly watch?: boolean;
-  /** Hears each line of its stdout. */
   readonly onLine?: (line: string) => void;
-  /** It ended, and nobody had asked it to. */
+  /** Called when it ends without `stop` or `kill`. */
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
@@ -55,7 +49,7 @@ const preloadScript = join(import.meta.dirname, "end-with-parent.mjs");
 export function createChild({
   name,
   script,
-  environment,
+  buildEnvironment,
   port: fixedPort = 0,
   logFile,
   watch = false,
@@ -63,14 +57,14 @@ export function createChild({
   onUnexpectedExit,
 }: ChildSettings): ChildWithInput {
   let port = fixedPort;
-  let current: {
+  let runningProcess: {
     readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
     readonly ended: Promise<void>;
     stopRequested: boolean;
   } | null = null;
 
   async function start(): Promise<void> {
-    if (current !== null) return;
+    if (runningProcess !== null) return;
     mkdirSync(dirname(logFile), { recursive: true });
     rotateLog(logFile);
     const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
@@ -86,24 +80,23 @@ export function createChild({
       ],
       {
         cwd: rootFolder,
-        env: { ...compileCacheEnvironment, ...buildInheritedEnvironment(), ...environment(port) },
+        env: { ...compileCacheEnvironment, ...buildInheritedEnvironment(), ...buildEnvironment(port) },
         stdio: ["pipe", "pipe", "pipe"],
-        // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in
-        // order.
+        // Own process group: Ctrl-C reaches only the starter, which stops the others in order.
         detached: true,
       },
     );
-    child.stdin.on("error", () => undefined); // it ended; its exit says so
+    child.stdin.on("error", () => undefined); // `exit` reports that it ended
     child.stderr.pipe(log, { end: false });
     const ended = new Promise<void>((resolve) => {
       child.once("close", () => {
         log.end(resolve);
       });
     });
-    const started = { process: child, ended, stopRequested: false };
-    current = started;
+    const startedProcess = { process: child, ended, stopRequested: false };
+    runningProcess = startedProcess;
     child.once("exit", () => {
-      if (current === started) current = null;
+      if (runningProcess === startedProcess) runningProcess = null;
     });
 
     const lines = createInterface({ input: child.stdout });
@@ -131,25 +124,25 @@ export function createChild({
       });
     });
     child.once("exit", (code, signal) => {
-      if (!started.stopRequested) onUnexpectedExit(name, signal ?? `exit code ${String(code)}`);
+      if (!startedProcess.stopRequested) onUnexpectedExit(name, signal ?? `exit code ${String(code)}`);
     });
   }
 
   async function terminate(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    if (current === null) return;
-    const stopping = current;
-    stopping.stopRequested = true;
-    stopping.process.kill(signal);
-    const timeout = setTimeout(() => stopping.process.kill("SIGKILL"), stopTimeoutMs);
-    await stopping.ended;
+    if (runningProcess === null) return;
+    const stoppingProcess = runningProcess;
+    stoppingProcess.stopRequested = true;
+    stoppingProcess.process.kill(signal);
+    const timeout = setTimeout(() => stoppingProcess.process.kill("SIGKILL"), stopTimeoutMs);
+    await stoppingProcess.ended;
     clearTimeout(timeout);
   }
 
-  const sendLine = (line: string): void => void current?.process.stdin.write(`${line}\n`);
+  const sendLine = (line: string): void => void runningProcess?.process.stdin.write(`${line}\n`);
   return {
     name,
-    port: () => port,
-    isRunning: () => current !== null,
+    getPort: () => port,
+    isRunning: () => runningProcess !== null,
     start,
     stop: () => terminate("SIGTERM"),
     kill: () => terminate("SIGKILL"),
@@ -157,10 +150,7 @@ export function createChild({
   };
 }
 
-/**
- * What a child gets of the starter's own environment: nothing that would change how Node itself
- * runs.
- */
+/** Without variables that change how Node runs. */
 function buildInheritedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(
@@ -173,11 +163,11 @@ function parseReadyLine(line: string): z.infer<typeof ReadyLine> | null {
   try {
     return ReadyLine.safeParse(JSON.parse(line)).data ?? null;
   } catch {
-    return null; // a line that only looks like it
+    return null; // not JSON
   }
 }
 
-/** One former log is kept, so that the reason of a crash outlives the next start. */
+/** Keeps one former log, with the reason of a crash. */
 function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   rmSync(`${file}.1`, { force: true });
@@ -186,5 +176,5 @@ function rotateLog(file: string): void {
 
 function readLastLogLine(file: string): string {
   const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  return text === "" ? "it said nothing" : text.slice(text.lastIndexOf("\n") + 1);
+  return text === "" ? "it logged nothing" : text.slice(text.lastIndexOf("\n") + 1);
 }

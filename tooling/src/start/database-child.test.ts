@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const runQuery = async (text: string): Promise<unknown[]> => {
-  const client = new Client({ connectionString: child.url("postgres") });
+  const client = new Client({ connectionString: child.getUrl("postgres") });
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(text)).rows;
@@ -44,16 +44,16 @@ const readServerPid = async (): Promise<number> =>
   Number((await readFile(join(folder, "cluster/postmaster.pid"), "utf8")).split("\n")[0]);
 
 /**
- * What a dead server leaves may be in its way for a moment: the start command tries again as well.
+ * Retries, as the start command does: what a killed server leaves may block a start for a moment.
  */
 const startWithRetry = async (): Promise<void> => {
   while (!child.isRunning()) await child.start().catch(() => undefined);
 };
 
 describe("createDatabaseChild", () => {
-  it("tells that the server was killed, and starts it again at the same address with what it kept", async () => {
+  it("reports a killed server, and restarts it at the same address with its data", async () => {
     await runQuery("create table kept as select 7 as number");
-    const address = child.url("postgres");
+    const address = child.getUrl("postgres");
     const death = new Promise<void>((resolve) => {
       onExit = resolve;
     });
@@ -62,15 +62,15 @@ describe("createDatabaseChild", () => {
     expect(unexpectedExits).toEqual(["database: SIGKILL"]);
     expect(child.isRunning()).toBe(false);
     await startWithRetry();
-    expect(child.url("postgres")).toBe(address);
+    expect(child.getUrl("postgres")).toBe(address);
     expect(await runQuery("select number from kept")).toEqual([{ number: 7 }]);
   });
 
-  it("does not call it a death when it was asked to end, and starts again at the same port", async () => {
-    const port = child.port();
+  it("does not report an intended stop, and restarts on the same port", async () => {
+    const port = child.getPort();
     await child.stop();
-    await Promise.all([child.start(), child.start()]); // by itself, and by somebody who is impatient
-    expect(child.port()).toBe(port);
+    await Promise.all([child.start(), child.start()]); // by the supervisor and by the operator
+    expect(child.getPort()).toBe(port);
     expect(await runQuery("select 1 as one")).toEqual([{ one: 1 }]);
     expect(unexpectedExits).toEqual([]);
   });

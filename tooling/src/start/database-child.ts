@@ -2,72 +2,69 @@ import { startDatabaseServer, type DatabaseServer } from "../database/embedded.t
 import type { Child } from "./child.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
-/**
- * The embedded PostgreSQL server as a part of the portal: it keeps its port, and so its address,
- * over restarts.
- */
+/** Keeps its port over restarts. */
 export interface DatabaseChild extends Child {
-  /** Address of one of its databases, password included. Only while or after it ran. */
-  readonly url: (database: string) => string;
+  /** URL of a database, with the password. Only after the first start. */
+  readonly getUrl: (database: string) => string;
   readonly createDatabase: (name: string) => Promise<void>;
 }
 
 export interface DatabaseChildSettings {
   readonly folder: string;
-  /** It ended, and nobody had asked it to. */
+  /** Called when it ends without `stop` or `kill`. */
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
 export function createDatabaseChild({ folder, onUnexpectedExit }: DatabaseChildSettings): DatabaseChild {
   const name = "database";
   let lastDatabase: DatabaseServer | null = null;
-  let current: { readonly database: DatabaseServer; stopRequested: boolean } | null = null;
+  let runningDatabase: { readonly database: DatabaseServer; stopRequested: boolean } | null = null;
 
   const requireDatabase = (): DatabaseServer => {
     if (lastDatabase === null) throw new TypeError("the database was never started");
     return lastDatabase;
   };
 
-  /** One at a time, whoever asks; it can be ended only once it runs. */
-  let starting: Promise<void> | null = null;
+  /** The start under way, if any: concurrent calls share it, and `end` waits for it. */
+  let startPromise: Promise<void> | null = null;
   const start = (): Promise<void> =>
-    (starting ??= startOnce().finally(() => {
-      starting = null;
+    (startPromise ??= startOnce().finally(() => {
+      startPromise = null;
     }));
 
   async function startOnce(): Promise<void> {
-    if (current !== null) return;
+    if (runningDatabase !== null) return;
     const database = await startDatabaseServer(
       lastDatabase === null ? { folder } : { folder, port: lastDatabase.port },
     ).catch((error: unknown) => {
-      throw error instanceof Error && error.name === "DatabaseUnavailable"
+      throw error instanceof Error && error.name === "DatabaseUnavailableError"
         ? new UserFacingError(error.message, { cause: error })
         : error;
     });
-    const started = { database, stopRequested: false };
-    [lastDatabase, current] = [database, started];
+    const startedDatabase = { database, stopRequested: false };
+    [lastDatabase, runningDatabase] = [database, startedDatabase];
     void database.ended.then((reason) => {
-      if (current === started) current = null;
-      if (!started.stopRequested) onUnexpectedExit(name, reason);
+      if (runningDatabase === startedDatabase) runningDatabase = null;
+      if (!startedDatabase.stopRequested) onUnexpectedExit(name, reason);
     });
   }
 
   async function end(method: "stop" | "kill"): Promise<void> {
-    await starting?.catch(() => undefined); // whoever started it is told
-    if (current === null) return;
-    current.stopRequested = true;
-    await current.database[method]();
-    current = null;
+    await startPromise?.catch(() => undefined); // the caller of `start` gets the error
+    if (runningDatabase === null) return;
+    runningDatabase.stopRequested = true;
+    await runningDatabase.database[method]();
+    runningDatabase = null;
   }
 
   return {
     name,
-    port: () => requireDatabase().port,
-    isRunning: () => current !== null,
+    getPort: () => requireDatabase().port,
+    isRunning: () => runningDatabase !== null,
     start,
     stop: () => end("stop"),
     kill: () => end("kill"),
-    url: (database) => requireDatabase().url(database),
+    getUrl: (database) => requireDatabase().getUrl(database),
     createDatabase: (database) => requireDatabase().createDatabase(database),
   };
 }

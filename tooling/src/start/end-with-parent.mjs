@@ -1,6 +1,5 @@
-// Preloaded into every process that the start command or a build starts: when the starter is gone,
-// however it ended, so is this one.
-// A thread of such a process, which gets this too, has an input of its own that says nothing.
+// Preloaded into child processes: ends them when their parent ends, also when that is killed.
+// Worker threads load this too, but have their own stdin.
 import { isMainThread } from "node:worker_threads";
 
 if (isMainThread) {

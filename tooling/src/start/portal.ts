@@ -1,8 +1,7 @@
-/**
- * The whole system on one machine, every part the real one. Used by `npm start` and by the
- * end-to-end tests.
- */
+/** Starts the whole system, for `npm start` and the end-to-end tests. */
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -11,9 +10,9 @@ import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { makeDeployment, type DeploymentInput } from "../deployment/deployment.ts";
-import { loadTeamKeyPair } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { startVendor } from "../portal/operations.ts";
+import { publishAtStart } from "../portal/operations.ts";
 import { openStore } from "../portal/store.ts";
 import { makeRelease, findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
@@ -24,14 +23,11 @@ import { tryLock } from "../keys/lock.ts";
 import { choosePorts } from "./ports.ts";
 import { createSupervisor } from "./supervisor.ts";
 import type { AdditionalVendor } from "./second-vendor.ts";
-import { loadMetricsToken, loadSecrets, type DemoAccount } from "../keys/secrets.ts";
+import { loadMetricsToken, loadProcessSecrets, type DemoAccount } from "../keys/process-secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
 
-/**
- * The database server, the service, the identity provider, the static server of each remote and the
- * one process of them all, and the gateway in front.
- */
+/** `remotes` is the process of all static servers, each of which has its remote's name. */
 export const processNames: readonly string[] = [
   "database",
   "identity",
@@ -45,77 +41,71 @@ export type ProcessName = string;
 
 export interface PortalSettings {
   /**
-   * The gateway's port, the identity provider's is the next, the second vendor's the one after,
-   * then that of a remote in development; 0 takes free ones.
+   * Port of the gateway. The identity provider, the second vendor, a remote in development and the
+   * vaults take the next ports (ports.ts). 0 takes free ones.
    */
   readonly port: number;
-  /** Everything that lasts: database, objects, mail, keys, logs. */
+  /**
+   * Of the portal and the identity provider, below `localhost`, which browsers find on this
+   * machine; the vault is at `vault.` below it. Default: `localhost` for all.
+   */
+  readonly hostName?: `${string}.localhost`;
+  /** Database, objects, mail, keys, logs. */
   readonly dataDir: string;
-  /** Told what is being built, what ended by itself and when it is started again. */
+  /** Receives lines about builds, unexpected exits and restarts. */
   readonly log?: (line: string) => void;
-  /** More environment for some processes, such as short lifetimes in a test. */
+  /** For some processes, such as short lifetimes in a test. */
   readonly environment?: Readonly<
     Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>
   >;
-  /** Built remotes from outside this repository, beside those of `REMOTES`. */
+  /** Built remotes outside this repository, in addition to those of `REMOTES`. */
   readonly remoteFolders?: readonly string[];
-  /**
-   * A second vendor, with a portal on an origin of its own: the same host, service and identity
-   * provider.
-   */
+  /** Has its own origin, and shares host, service and identity provider. */
   readonly secondVendor?: AdditionalVendor;
-  /** Cloud drives of the deployment document, in place of the vendor's. */
+  /** Replaces the vendor's drives. */
   readonly drives?: NonNullable<DeploymentInput["drives"]>;
-  /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
-  /**
-   * Gives up starting: what was started is undone, and {@link startPortal} rejects with the
-   * signal's reason.
-   */
+  /** Stops everything, and {@link startPortal} rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunningPortal {
   readonly origin: string;
-  /** The second vendor's; null without one. */
   readonly secondOrigin: string | null;
+  /** Where the gateway serves the vault. */
+  readonly vaultOrigin: string;
   readonly identityOrigin: string;
   readonly dataDir: string;
-  /**
-   * Address of a database of the embedded server (`relicario`, `relicario_identity`), password
-   * included.
-   */
-  readonly databaseUrl: (name: DatabaseName) => string;
-  /** An account that is there from the start. */
-  readonly demo: DemoAccount;
+  /** With the password. */
+  readonly getDatabaseUrl: (name: DatabaseName) => string;
+  /** Null with an identity provider of your own. */
+  readonly demoAccount: DemoAccount | null;
   readonly processes: {
-    /** All that run here. */
     readonly names: readonly ProcessName[];
     readonly stop: (name: ProcessName) => Promise<void>;
     readonly kill: (name: ProcessName) => Promise<void>;
     readonly start: (name: ProcessName) => Promise<void>;
     readonly isRunning: (name: ProcessName) => boolean;
-    /** Where it listens on 127.0.0.1, also while it does not run. */
-    readonly port: (name: ProcessName) => number;
+    /** Port on 127.0.0.1, also of a stopped process. */
+    readonly getPort: (name: ProcessName) => number;
   };
-  /** Signs the present releases anew, with a higher sequence. */
+  /** With a higher sequence. */
   readonly publish: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 type DatabaseName = "relicario" | "relicario_identity";
 
-/** The vendor of a portal that is started here. */
 export const defaultVendorId = "relicario";
 const renewalIntervalMs = 24 * 60 * 60_000;
 
 /**
- * Builds what is not built, starts everything and waits until it is healthy.
- * @throws UserFacingError, with one line, for what the person can put right: a port in use, a
- *   second start on the same folder
+ * @throws UserFacingError, with one line, for what the user can fix: a port in use, a second start
+ * on the same folder
  */
 export async function startPortal({
   port,
+  hostName,
   dataDir,
   log = () => undefined,
   environment = {},
@@ -133,9 +123,9 @@ export async function startPortal({
       `The portal is already running on ${dataDir} (process ${String(lock.heldBy.pid)}). Stop it first, or use another folder with DATA_DIR.`,
     );
 
-  /** How to undo what was started, the last first. */
-  const cleanups: (() => Promise<void> | void)[] = [lock.release];
-  let stopping: Promise<void> | null = null;
+  const cleanups = new AsyncDisposableStack();
+  cleanups.defer(lock.release);
+  let stopPromise: Promise<void> | null = null;
   const children: Child[] = [];
   const requireChild = (name: ProcessName): Child => {
     const match = children.find((child) => child.name === name);
@@ -146,29 +136,33 @@ export async function startPortal({
   const onUnexpectedExit = (name: ProcessName, reason: string): void => void supervisor.handleExit(name, reason);
   const stop = (): Promise<void> => {
     supervisor.stop();
-    return (stopping ??= runCleanups(cleanups));
+    return (stopPromise ??= cleanups.disposeAsync());
   };
   try {
-    const ports = await choosePorts(port, secondVendor === undefined ? 2 : 3);
-    await raceWithAbort(ensureBuilt(log), signal); // builds end with this process
+    const ports = await choosePorts(port, {
+      hasIdentity: startSettings.authority === null,
+      hasSecondVendor: secondVendor !== undefined,
+    });
+    await raceWithAbort(ensureBuilt(log), signal); // running builds end with this process
 
-    const origin = `http://localhost:${String(ports.gateway)}`;
-    const authority = startSettings.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
-    const secondOrigin = secondVendor === undefined ? null : `http://localhost:${String(ports.secondGateway)}`;
+    const origin = buildLocalOrigin(ports.gateway, hostName);
+    const vaultHostName = hostName === undefined ? undefined : `vault.${hostName}`;
+    const authority = startSettings.authority ?? `${buildLocalOrigin(ports.identity, hostName)}/realms/relicario`;
+    const secondOrigin = secondVendor === undefined ? null : buildLocalOrigin(ports.secondGateway, hostName);
     const origins = secondOrigin === null ? [origin] : [origin, secondOrigin];
-    // A remote in development has an origin of its own beside this portal (develop-remote.ts), in
-    // production none.
-    const allowedOrigins =
-      startSettings.environment === "production"
-        ? origins
-        : [...origins, `http://localhost:${String(ports.development)}`];
+    // A remote in development has its own origin (develop-remote.ts), except in production.
+    const developmentOrigin = startSettings.environment === "production" ? null : buildLocalOrigin(ports.development);
+    const allowedOrigins = developmentOrigin === null ? origins : [...origins, developmentOrigin];
+    const vaultOrigins = [ports.vault, ...(secondVendor === undefined ? [] : [ports.secondVault])].map((vaultPort) =>
+      buildLocalOrigin(vaultPort, vaultHostName),
+    );
     const apiBase = `${origin}/api`;
-    const secrets = await loadSecrets(join(dataDir, "keys"));
-    const operatorToken = process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(join(dataDir, "keys")));
+    const secrets = await loadProcessSecrets(join(dataDir, "keys"));
+    const metricsToken = process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(join(dataDir, "keys")));
     const store = await openStore({
-      keys: join(dataDir, "keys"),
-      deployments: join(dataDir, "deployments"),
-      registry: join(dataDir, "releases"),
+      keysFolder: join(dataDir, "keys"),
+      deploymentsFolder: join(dataDir, "deployments"),
+      registryFolder: join(dataDir, "releases"),
     });
     const databases = startSettings.databaseUrls ?? (await startEmbeddedDatabases());
     signal?.throwIfAborted();
@@ -178,8 +172,8 @@ export async function startPortal({
     ): Child =>
       createChild({
         ...settings,
-        environment: (childPort) => ({
-          ...settings.environment(childPort),
+        buildEnvironment: (childPort) => ({
+          ...settings.buildEnvironment(childPort),
           ...Object.entries(environment).find(([name]) => name === settings.name)?.[1],
         }),
         watch: watch.includes(settings.name),
@@ -190,7 +184,7 @@ export async function startPortal({
       name: "identity",
       script: "api/src/identity/main.ts",
       port: ports.identity,
-      environment: (childPort) => ({
+      buildEnvironment: (childPort) => ({
         IDENTITY_PORT: String(childPort),
         IDENTITY_HOST: "localhost",
         IDENTITY_ISSUER: authority,
@@ -198,26 +192,26 @@ export async function startPortal({
         IDENTITY_CLIENTS: JSON.stringify([
           {
             client_id: startSettings.clientId,
-            redirect_uris: allowedOrigins.flatMap((allowedOrigin) => [
-              `${allowedOrigin}/`,
-              `${allowedOrigin}/silent-renew.html`,
-            ]),
+            redirect_uris: [
+              ...allowedOrigins.flatMap((allowedOrigin) => [`${allowedOrigin}/`, `${allowedOrigin}/silent-renew.html`]),
+              ...vaultOrigins.map((vaultOrigin) => `${vaultOrigin}/signed-in`),
+            ],
             post_logout_redirect_uris: allowedOrigins.map((allowedOrigin) => `${allowedOrigin}/`),
-            origins: allowedOrigins,
+            origins: [...allowedOrigins, ...vaultOrigins],
           },
         ]),
         ...secrets.identity,
         IDENTITY_ADMIN_TOKEN: secrets.identityAdminToken,
-        DEMO_ACCOUNT: JSON.stringify(secrets.demo),
+        DEMO_ACCOUNT: JSON.stringify(secrets.demoAccount),
       }),
     });
     const service = createPortalChild({
       name: "service",
       script: "api/src/main.ts",
-      environment: (childPort) => ({
+      buildEnvironment: (childPort) => ({
         OBJECTS_URL: process.env["OBJECTS_URL"] ?? join(dataDir, "objects"),
         MAIL_URL: process.env["MAIL_URL"] ?? join(dataDir, "outbox"),
-        STOP_WAIT_SECONDS: "0", // nobody balances
+        STOP_WAIT_SECONDS: "0", // no load balancer waits
         STOP_DRAIN_SECONDS: "8",
         API_HOST: "127.0.0.1",
         API_PORT: String(childPort),
@@ -229,7 +223,7 @@ export async function startPortal({
         }),
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
-        TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
+        TRUSTED_PROXIES: "loopback", // trusts the gateway; the operator sets what the gateway trusts
         ...(secondVendor !== undefined &&
           process.env["VENDORS"] === undefined && {
             VENDORS: JSON.stringify([
@@ -239,56 +233,63 @@ export async function startPortal({
           }),
         ENVIRONMENT: startSettings.environment,
         APP_VERSION: readAppVersion(),
-        DEPLOYMENTS_FOLDER: store.deployments,
-        METRICS_TOKEN: operatorToken,
+        DEPLOYMENTS_FOLDER: store.deploymentsFolder,
+        METRICS_TOKEN: metricsToken,
         ...secrets.service,
       }),
     });
-    const sites: Site[] = [
+    const vendorPortals: VendorPortal[] = [
       {
         gateway: "gateway",
-        vendor: defaultVendorId,
+        vendorId: defaultVendorId,
         origin,
         port: ports.gateway,
+        vaultPort: ports.vault,
         servedRemotes: resolveServedRemotes([...startSettings.remoteFolders, ...remoteFolders]),
         ...(drives !== undefined && { drives }),
       },
     ];
     if (secondVendor !== undefined && secondOrigin !== null) {
-      sites.push({
+      vendorPortals.push({
         gateway: `gateway-${secondVendor.id}`,
-        vendor: secondVendor.id,
+        vendorId: secondVendor.id,
         origin: secondOrigin,
         port: ports.secondGateway,
+        vaultPort: ports.secondVault,
         servedRemotes: resolveServedRemotes(secondVendor.remoteFolders, `${secondVendor.id}-`),
       });
     }
-    const names = new Set(sites.flatMap(({ servedRemotes }) => servedRemotes.map(({ name }) => name)));
-    const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registry, name)])), {
+    const names = new Set(vendorPortals.flatMap(({ servedRemotes }) => servedRemotes.map(({ name }) => name)));
+    const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registryFolder, name)])), {
       logFile: join(dataDir, "logs", "remotes.log"),
       onUnexpectedExit,
     });
     const portals = await Promise.all(
-      sites.map(async (site) => {
-        const { vendor, servedRemotes } = site;
+      vendorPortals.map(async (vendorPortal) => {
+        const { vendorId, servedRemotes } = vendorPortal;
         const trustAnchors: PortalTrustAnchors = {
-          vendor_id: vendor,
-          portal_keys: [store.key.publicKey],
+          vendor_id: vendorId,
+          portal_keys: [store.portalKeyPair.publicKey],
           team_keys: await loadTeamKeys(servedRemotes),
         };
         const gateway = createPortalChild({
-          name: site.gateway,
+          name: vendorPortal.gateway,
           script: "tooling/src/serve/gateway-main.ts",
-          port: site.port,
-          environment: (childPort) => ({
+          port: vendorPortal.port,
+          buildEnvironment: (childPort) => ({
             GATEWAY_HOST: "localhost",
             GATEWAY_PORT: String(childPort),
-            PUBLIC_ORIGIN: site.origin,
+            PUBLIC_ORIGIN: vendorPortal.origin,
+            VAULT_ORIGIN: buildLocalOrigin(vendorPortal.vaultPort, vaultHostName),
+            VAULT_PORT: String(vendorPortal.vaultPort),
+            ...(developmentOrigin !== null &&
+              vendorPortal.vendorId === defaultVendorId && { DEVELOPMENT_ORIGIN: developmentOrigin }),
             HOST_FOLDER: join(rootFolder, "host/dist"),
-            DEPLOYMENTS_FOLDER: store.deployments,
+            DEPLOYMENTS_FOLDER: store.deploymentsFolder,
             PORTAL_PAGE: JSON.stringify(trustAnchors),
             IDP_AUTHORITY: authority,
-            API_BASE_URL: `${site.origin}/api`,
+            METRICS_TOKEN: metricsToken,
+            API_BASE_URL: `${vendorPortal.origin}/api`,
             UPSTREAMS: JSON.stringify({
               api: getChildAddress(service),
               ...Object.fromEntries(
@@ -299,16 +300,17 @@ export async function startPortal({
             }),
           }),
         });
-        return { ...site, page: trustAnchors, gateway };
+        return { ...vendorPortal, trustAnchors, gateway };
       }),
     );
 
     const publish = async (): Promise<void> => {
-      for (const { vendor, origin: vendorOrigin, page, servedRemotes, drives: vendorDrives } of portals) {
+      for (const { vendorId, origin: vendorOrigin, vaultPort, trustAnchors, servedRemotes, ...portal } of portals) {
         const releases = await Promise.all(servedRemotes.map(prepareRelease));
         const deploymentFacts = {
-          vendorId: vendor,
+          vendorId,
           origin: vendorOrigin,
+          vaultOrigin: buildLocalOrigin(vaultPort, vaultHostName),
           environment: startSettings.environment,
           appVersion: readAppVersion(),
           releases,
@@ -321,11 +323,11 @@ export async function startPortal({
         const settings = {
           identity: { authority, client_id: startSettings.clientId, scope: "openid profile email" },
           api,
-          ...(vendorDrives !== undefined && { drives: vendorDrives }),
+          ...(portal.drives !== undefined && { drives: portal.drives }),
         };
-        await startVendor(store, {
+        await publishAtStart(store, {
           deployment: makeDeployment({ ...deploymentFacts, ...settings }, 1, new Date()),
-          page,
+          trustAnchors,
           releases,
         });
       }
@@ -339,12 +341,12 @@ export async function startPortal({
       ...gateways,
     ];
     children.push(...allChildren, ...remotes.servers);
-    cleanups.push(async () => {
+    cleanups.defer(async () => {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
       await Promise.all(allChildren.map((child) => child.stop()));
     });
-    await publish(); // the static servers serve what it puts into the registry
-    // Everything but the gateways at once: they need to know where the others are.
+    await publish(); // first: static servers serve the registry that it fills
+    // Gateways start last: they need the addresses of the others.
     await waitForAll([...allChildren.filter((child) => !gateways.includes(child)).map((child) => child.start())]);
     signal?.throwIfAborted();
     await waitForAll(gateways.map((gateway) => gateway.start()));
@@ -352,35 +354,37 @@ export async function startPortal({
       `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`,
       ...portals.flatMap((portal) => [
         `${portal.origin}/healthz`,
+        `${buildLocalOrigin(portal.vaultPort, vaultHostName)}/controller`,
         `${portal.origin}/api/readyz`,
         ...portal.servedRemotes.map(({ name }) => `${portal.origin}/r/${name}/healthz`),
       ]),
     ]);
     signal?.throwIfAborted();
 
-    // A document lives for a week; a portal that runs for longer signs again long before.
+    // Documents are valid for a week.
     const renewal = setInterval(() => {
       publish().catch((error: unknown) =>
         log(`The deployment document could not be renewed: ${error instanceof Error ? error.message : "unknown"}`),
       );
     }, renewalIntervalMs);
     renewal.unref();
-    cleanups.push(() => clearInterval(renewal));
+    cleanups.defer(() => clearInterval(renewal));
 
     return {
       origin,
       secondOrigin,
+      vaultOrigin: buildLocalOrigin(ports.vault, vaultHostName),
       identityOrigin: new URL(authority).origin,
       dataDir,
-      demo: secrets.demo,
-      databaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
+      demoAccount: startSettings.authority === null ? secrets.demoAccount : null,
+      getDatabaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
       processes: {
         names: children.map((child) => child.name),
         stop: (name) => requireChild(name).stop(),
         kill: (name) => requireChild(name).kill(),
         start: (name) => requireChild(name).start(),
         isRunning: (name) => requireChild(name).isRunning(),
-        port: (name) => requireChild(name).port(),
+        getPort: (name) => requireChild(name).getPort(),
       },
       publish,
       stop,
@@ -393,48 +397,49 @@ export async function startPortal({
   async function startEmbeddedDatabases(): Promise<{ readonly service: string; readonly identity: string }> {
     const database = createDatabaseChild({ folder: join(dataDir, "database"), onUnexpectedExit });
     children.push(database);
-    cleanups.push(() => database.stop());
+    cleanups.defer(() => database.stop());
     await database.start();
     await database.createDatabase("relicario");
     await database.createDatabase("relicario_identity");
-    return { service: database.url("relicario"), identity: database.url("relicario_identity") };
+    return { service: database.getUrl("relicario"), identity: database.getUrl("relicario_identity") };
   }
 }
 
-/** The work's own end, or the signal's reason as soon as it is given. */
+/** A line for the terminal: how to sign in. */
+export function describeSignIn({ demoAccount, identityOrigin }: RunningPortal): string {
+  return demoAccount === null
+    ? `  Sign-in by      ${identityOrigin}`
+    : `  Demo account    ${demoAccount.email}   password  ${demoAccount.password}`;
+}
+
+/** Waits for a task; rejects with the signal's reason as soon as it is aborted. */
 async function raceWithAbort(task: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
-  const aborted = new Promise<void>((resolve) => {
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-  });
-  await Promise.race([task, aborted]);
+  await (signal === undefined ? task : Promise.race([task, once(signal, "abort")]));
   signal?.throwIfAborted();
 }
 
-/** What one vendor's portal is. */
-interface Site {
-  /** Name of its gateway's process. */
+interface VendorPortal {
   readonly gateway: ProcessName;
-  readonly vendor: string;
+  readonly vendorId: string;
   readonly origin: string;
   readonly port: number;
+  readonly vaultPort: number;
   readonly servedRemotes: readonly ServedRemote[];
   readonly drives?: NonNullable<DeploymentInput["drives"]>;
 }
 
-/** A remote whose releases are served here. */
 interface ServedRemote {
   readonly name: RemoteName;
-  /** Whose development key signs its releases. */
+  /** Team whose development key signs the releases. */
   readonly team: string;
-  /** Of its package; releases lie in `dist`. */
+  /** The package; its releases are in `dist`. */
   readonly folder: string;
   readonly isExternal: boolean;
 }
 
 /**
- * The remotes of this repository, and others; one of the same name takes the place of ours.
- * `teamPrefix` stands before the names of the others' teams.
+ * External remotes replace ours of the same name. `teamPrefix` precedes the names of their teams.
  */
 function resolveServedRemotes(externalFolders: readonly string[], teamPrefix = ""): readonly ServedRemote[] {
   const remotesByName = new Map<RemoteName, ServedRemote>(
@@ -445,21 +450,18 @@ function resolveServedRemotes(externalFolders: readonly string[], teamPrefix = "
   );
   for (const folder of externalFolders) {
     if (!existsSync(join(folder, "build/web")))
-      throw new UserFacingError(`${folder} is not a remote that is built: it has no build/web.`);
+      throw new UserFacingError(`${folder} is not a built remote: it has no build/web.`);
     const { name } = RemoteManifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
     remotesByName.set(name, { name, team: `${teamPrefix}${name}`, folder, isExternal: true });
   }
   return [...remotesByName.values()];
 }
 
-/**
- * What was built last; of a remote from elsewhere the release is made here, signed with a
- * development key.
- */
+/** The release of an external remote is made here, signed with a development key. */
 async function prepareRelease({ name, team, folder, isExternal }: ServedRemote) {
   const key = await loadTeamKeyPair(team);
   const release = isExternal
-    ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key })
+    ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), keyPair: key })
     : await findCurrentRelease(folder, key);
   if (release === null) throw new UserFacingError(`remote-${name} is not built.`);
   return release;
@@ -484,11 +486,15 @@ function readAppVersion(): string {
     .version;
 }
 
-function getChildAddress(child: Child): string {
-  return `http://127.0.0.1:${String(child.port())}`;
+function buildLocalOrigin(port: number, hostName = "localhost"): string {
+  return `http://${hostName}:${String(port)}`;
 }
 
-/** Waits for all, also when one fails: what still starts could not be stopped otherwise. */
+function getChildAddress(child: Child): string {
+  return `http://127.0.0.1:${String(child.getPort())}`;
+}
+
+/** Waits for all tasks even when one fails: a process that is still starting cannot be stopped. */
 async function waitForAll(tasks: readonly Promise<void>[]): Promise<void> {
   const failure = (await Promise.allSettled(tasks)).find((result) => result.status === "rejected");
   if (failure !== undefined) throw failure.reason;
@@ -499,27 +505,23 @@ async function waitUntilHealthy(addresses: readonly string[]): Promise<void> {
   await waitForAll(
     addresses.map(async (address) => {
       for (;;) {
-        const status = await fetch(address).then(
-          ({ status }) => String(status),
-          () => "no answer",
-        );
-        if (status === "200") return;
-        if (Date.now() > deadline) throw new UserFacingError(`${address} is not healthy: ${status}.`);
+        const status = await fetchStatus(address).catch(() => "no answer");
+        if (status === 200) return;
+        if (Date.now() > deadline) throw new UserFacingError(`${address} is not healthy: ${String(status)}.`);
         await pause(100);
       }
     }),
   );
 }
 
-/** The last first; one that fails does not keep the others from being undone. */
-async function runCleanups(cleanups: (() => Promise<void> | void)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const cleanup of cleanups.reverse()) {
-    try {
-      await cleanup();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+/** Resolvers other than browsers may not know names below `localhost`. */
+async function fetchStatus(address: string): Promise<number | undefined> {
+  const { host, hostname, port, pathname } = new URL(address);
+  if (!hostname.endsWith(".localhost")) return (await fetch(address)).status;
+  const request = get({ host: "localhost", port, path: pathname, headers: { host } });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once("response", resolve).once("error", reject);
+  });
+  response.resume();
+  return response.statusCode;
 }

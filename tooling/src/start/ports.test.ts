@@ -11,26 +11,35 @@ const listen = (port: number): Promise<Server> =>
 const close = (server: Server): Promise<unknown> => new Promise((resolve) => server.close(resolve));
 
 describe("choosePorts", () => {
-  it("finds two free ports next to each other", async () => {
-    const { gateway, identity } = await choosePorts(0);
-    expect(identity).toBe(gateway + 1);
-    const servers = [await listen(gateway), await listen(identity)];
+  it("finds free ports next to each other", async () => {
+    const { gateway, identity, vault } = await choosePorts(0);
+    expect([identity, vault]).toEqual([gateway + 1, gateway + 4]);
+    const servers = [await listen(gateway), await listen(identity), await listen(vault)];
     await Promise.all(servers.map(close));
   });
 
-  it("takes the ports that were asked for when they are free", async () => {
+  it("uses the requested ports when they are free", async () => {
     const { gateway } = await choosePorts(0);
     await expect(choosePorts(gateway)).resolves.toMatchObject({ gateway, identity: gateway + 1 });
   });
 
+  it("leaves the identity provider's port to another provider", async () => {
+    const { gateway, identity } = await choosePorts(0);
+    const server = await listen(identity);
+    await expect(choosePorts(gateway, { hasIdentity: false })).resolves.toMatchObject({ gateway });
+    await close(server);
+  });
+
   it.each([
-    [0, 2],
-    [1, 2],
-    [2, 3],
-  ] as const)("says in one line that port %s of %s is in use, and how to choose another", async (offset, count) => {
-    const { gateway } = await choosePorts(0, 3);
+    [0, false],
+    [1, false],
+    [4, false],
+    [2, true],
+    [5, true],
+  ])("reports in one line that port +%s is in use, and how to choose another", async (offset, hasSecondVendor) => {
+    const { gateway } = await choosePorts(0);
     const server = await listen(gateway + offset);
-    const failure = await choosePorts(gateway, count).then(
+    const failure = await choosePorts(gateway, { hasSecondVendor }).then(
       () => null,
       (error: unknown) => error,
     );

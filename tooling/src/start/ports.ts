@@ -5,48 +5,65 @@ import { createServer } from "node:net";
 import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
-/**
- * The gateway's port and, right behind it, the identity provider's; then that of the second
- * vendor's gateway, where there is one, and that of a remote in development.
- */
+/** Consecutive ports, in this order. Those of parts that are not started stay unused. */
 export interface Ports {
   readonly gateway: number;
   readonly identity: number;
   readonly secondGateway: number;
   readonly development: number;
+  /** Port of the gateway too, for the origin of its vault. */
+  readonly vault: number;
+  readonly secondVault: number;
 }
+
+const vendorPorts = ["gateway", "vault"] as const;
+const secondVendorPorts = ["secondGateway", "secondVault"] as const;
 
 /**
- * Checks so many ports in a row before anything starts, two or three; 0 finds four free ones.
- * @throws UserFacingError when one is taken
+ * Chooses consecutive ports from `requested` on; 0 finds free ones.
+ *
+ * @throws UserFacingError when a port that is needed is taken
  */
-export async function choosePorts(requested: number, count: 2 | 3 = 2): Promise<Ports> {
-  const consecutivePorts = (first: number, length: number): number[] =>
-    Array.from({ length }, (_, offset) => first + offset);
+export async function choosePorts(
+  requested: number,
+  { hasIdentity = true, hasSecondVendor = false } = {},
+): Promise<Ports> {
   if (requested !== 0) {
-    for (const port of consecutivePorts(requested, count)) {
-      const conflict = await findConflict(port);
+    const ports = derivePorts(requested);
+    const usedPorts = [
+      ...vendorPorts,
+      ...(hasIdentity ? (["identity"] as const) : []),
+      ...(hasSecondVendor ? secondVendorPorts : []),
+    ];
+    for (const name of usedPorts) {
+      const conflict = await findConflict(ports[name]);
       if (conflict !== null)
         throw new UserFacingError(
-          `Port ${String(port)} ${conflict}. Choose another with PORT, for example: PORT=${String(suggestPort(requested))} npm start`,
+          `Port ${String(ports[name])} ${conflict}. Choose another with PORT, for example: PORT=${String(suggestPort(requested))} npm start`,
         );
     }
-    return derivePorts(requested);
+    return ports;
   }
   for (let attempt = 0; attempt < 100; attempt++) {
-    const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
-    if ((await Promise.all(consecutivePorts(gateway, 4).map(findConflict))).every((conflict) => conflict === null))
-      return derivePorts(gateway);
+    const ports = derivePorts(randomInt(20_000, 32_000)); // below the system's ephemeral ports
+    if ((await Promise.all(Object.values(ports).map(findConflict))).every((conflict) => conflict === null))
+      return ports;
   }
-  throw new UserFacingError("There are no 4 free ports next to each other on this machine.");
+  throw new UserFacingError("There are no 6 free ports next to each other on this machine.");
 }
 
-/** The ports of a portal by its first. */
 export function derivePorts(gateway: number): Ports {
-  return { gateway, identity: gateway + 1, secondGateway: gateway + 2, development: gateway + 3 };
+  return {
+    gateway,
+    identity: gateway + 1,
+    secondGateway: gateway + 2,
+    development: gateway + 3,
+    vault: gateway + 4,
+    secondVault: gateway + 5,
+  };
 }
 
-/** Why this port of `localhost` cannot be taken; null when it can. */
+/** Null when the port of `localhost` is free. */
 async function findConflict(port: number): Promise<string | null> {
   for (const { address } of await lookup("localhost", { all: true })) {
     const code = await tryToListen(port, address);
@@ -59,7 +76,8 @@ async function findConflict(port: number): Promise<string | null> {
 function tryToListen(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
-    // An address that this machine does not have (`::1`, often) is not taken either.
+    // Other errors count as free, such as that of an address which this machine lacks (often
+    // `::1`).
     probe.once("error", (error) => resolve(getErrorCode(error) ?? "unknown"));
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });

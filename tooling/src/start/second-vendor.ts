@@ -1,7 +1,6 @@
 /**
- * The second vendor of the portal on this machine: its own branding (tooling/vendors/arcon.json),
- * and its own `settings`, which is built outside this workspace, from the packed contract and
- * nothing else. `npm run vendor`.
+ * The second vendor on this machine: its branding (tooling/vendors/arcon.json), and its own
+ * `settings`, built outside this workspace from the packed contract.
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,11 +16,10 @@ import { runPnpm } from "../release/pnpm.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { waitForLock } from "../keys/lock.ts";
 
-/** A vendor with an origin of its own, beside the default one. */
 export interface AdditionalVendor {
   readonly id: string;
   readonly name: string;
-  /** Built remotes of its own; they take the place of ours that have the same name. */
+  /** Folders of remotes that replace the portal's own of the same name. */
   readonly remoteFolders: readonly string[];
 }
 
@@ -31,16 +29,16 @@ const outputFolder = join(rootFolder, `.cache/vendors/${secondVendorId}/settings
 const stampFile = join(outputFolder, "build/stamp");
 const buildInputs = ["pnpm-workspace.yaml", "shared/package.json", "shared/src", "tooling/template", sourcesFolder];
 
-/** The vendor, when its remote is built from the sources as they are now. */
+/** Null when its remote is not built, or outdated. */
 export function findSecondVendor(): AdditionalVendor | null {
   if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== hashSources(buildInputs)) return null;
   return { id: secondVendorId, name: "Arcón", remoteFolders: [outputFolder] };
 }
 
 /**
- * Builds its remote as a team elsewhere would (docs/remotes.md), in a folder for the time being,
- * and keeps the result.
- * @throws UserFacingError with all that was said when a step fails
+ * Builds its remote as an external team would (docs/remotes.md).
+ *
+ * @throws UserFacingError with the output of a step that fails
  */
 export async function buildSecondVendor(): Promise<AdditionalVendor> {
   const releaseLock = await waitForLock(join(rootFolder, ".cache/vendor.lock"));

@@ -3,7 +3,7 @@ import { delimiter, resolve } from "node:path";
 import { readStartSettings } from "./settings.ts";
 
 describe("readStartSettings", () => {
-  it("needs nothing to be set", () => {
+  it("has defaults for everything", () => {
     expect(readStartSettings({})).toMatchObject({
       port: 3000,
       databaseUrls: null,
@@ -13,21 +13,21 @@ describe("readStartSettings", () => {
     });
   });
 
-  it("takes the provider's address, the client and the environment from where it is started", () => {
+  it("takes the provider's address, the client and the environment from its variables", () => {
     const authority = "https://id.acme.example/realms/acme";
     expect(
       readStartSettings({ IDP_AUTHORITY: authority, IDP_CLIENT_ID: "acme-portal", ENVIRONMENT: "dev" }),
     ).toMatchObject({ authority, clientId: "acme-portal", environment: "dev" });
   });
 
-  it("takes folders of remotes from elsewhere, as in PATH", () => {
+  it("takes folders of external remotes, separated as in PATH", () => {
     expect(readStartSettings({ REMOTES: ["/a/one", "/b/two"].join(delimiter) }).remoteFolders).toEqual(
       ["/a/one", "/b/two"].map((folder) => resolve(folder)),
     );
     expect(readStartSettings({ REMOTES: "" }).remoteFolders).toEqual([]);
   });
 
-  it("lists all that is wrong in one line, without values", () => {
+  it("lists all wrong variables in one line, without values", () => {
     expect(() => readStartSettings({ PORT: "abc", DATABASE_URL: "mysql://user:secret@host/x" })).toThrow(
       /^PORT is not a port; DATABASE_URL is not a postgresql address$/,
     );
@@ -37,7 +37,7 @@ describe("readStartSettings", () => {
     expect(() => readStartSettings({ PORT: port })).toThrow("PORT is not a port");
   });
 
-  it("asks for the identity provider's database too when the service's is given", () => {
+  it("requires the identity provider's database when the service's is set", () => {
     expect(() => readStartSettings({ DATABASE_URL: "postgresql://localhost/a" })).toThrow(
       "set IDENTITY_DATABASE_URL too",
     );

@@ -18,10 +18,7 @@ const Environment = z.object({
       .default(3000),
   ),
   DATA_DIR: z.preprocess(emptyToUndefined, z.string().default(join(rootFolder, ".data"))),
-  /**
-   * A PostgreSQL server of your own, for the service; then the identity provider needs a database
-   * there too.
-   */
+  /** Your own PostgreSQL database for the service; the identity provider then needs one too. */
   DATABASE_URL: z.preprocess(
     emptyToUndefined,
     z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }).optional(),
@@ -30,7 +27,7 @@ const Environment = z.object({
     emptyToUndefined,
     z.url({ protocol: /^postgres(ql)?$/, error: "is not a postgresql address" }).optional(),
   ),
-  /** An identity provider of your own. */
+  /** Your own identity provider. */
   IDP_AUTHORITY: z.preprocess(
     emptyToUndefined,
     z.url({ protocol: /^https?$/, error: "is not an http(s) address" }).optional(),
@@ -41,7 +38,6 @@ const Environment = z.object({
   REMOTES: z.preprocess(emptyToUndefined, z.string().default("")),
 });
 
-/** What the start command is told by its environment. */
 export interface StartSettings {
   readonly port: number;
   readonly dataDir: string;
@@ -52,7 +48,7 @@ export interface StartSettings {
   readonly remoteFolders: readonly string[];
 }
 
-/** @throws UserFacingError that lists all names that are wrong, without their values */
+/** @throws UserFacingError that lists all wrong variables, without their values */
 export function readStartSettings(environment: Readonly<Record<string, string | undefined>>): StartSettings {
   const parsed = Environment.safeParse(environment);
   if (!parsed.success) {

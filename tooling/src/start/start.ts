@@ -3,7 +3,7 @@ import { relative } from "node:path";
 
 import { collectGarbage } from "../serve/serve.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { startPortal, type RunningPortal } from "./portal.ts";
+import { describeSignIn, startPortal, type RunningPortal } from "./portal.ts";
 import { findSecondVendor } from "./second-vendor.ts";
 import { readStartSettings } from "./settings.ts";
 
@@ -14,16 +14,13 @@ let portal: RunningPortal | null = null;
 let stopping = false;
 const startAbort = new AbortController();
 
-/**
- * Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is
- * enough.
- */
+/** Ctrl-C may arrive twice, from the terminal and from npm: only the first counts. */
 function stop(code: number): void {
   if (stopping) return;
   stopping = true;
   log("Stopping.");
   if (portal === null) {
-    startAbort.abort(); // what was started is undone below
+    startAbort.abort(); // startPortal stops what it started and rejects
     return;
   }
   portal.stop().then(
@@ -35,7 +32,7 @@ function stop(code: number): void {
   );
 }
 
-/** Starts again what has ended, without waiting for its turn. */
+/** Restarts ended processes without the supervisor's delay. */
 async function restartEnded(runningPortal: RunningPortal): Promise<void> {
   for (const name of runningPortal.processes.names) {
     if (runningPortal.processes.isRunning(name)) continue;
@@ -65,15 +62,15 @@ try {
 Ready in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.
 
   Open            ${startedPortal.origin}
-${vendor === null ? "" : `  Open            ${String(startedPortal.secondOrigin)}   of ${vendor.name}, another vendor\n`}  Demo account    ${startedPortal.demo.email}   password  ${startedPortal.demo.password}
+${vendor === null ? "" : `  Open            ${String(startedPortal.secondOrigin)}   of ${vendor.name}, another vendor\n`}${describeSignIn(startedPortal)}
   Data and logs   ${relativePath(dataDir)}
 
 Ctrl-C stops everything.`);
   collectGarbage();
 } catch (error) {
-  // Ctrl-C while starting: all is undone, and what still builds ends with this process
+  // Ctrl-C during the start: all is stopped, and running builds end with this process.
   if (startAbort.signal.aborted) process.exit(0);
-  // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
+  // A UserFacingError is for the operator; anything else is a bug, shown with its stack.
   console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }

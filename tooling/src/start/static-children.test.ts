@@ -29,23 +29,23 @@ const requireServer = (name: string): Child => {
   if (server === undefined) throw new Error(`no ${name}`);
   return server;
 };
-const fetchWord = async (name: string, port = requireServer(name).port()): Promise<string | null> =>
+const fetchWord = async (name: string, port = requireServer(name).getPort()): Promise<string | null> =>
   fetch(`http://127.0.0.1:${String(port)}/r1/word.txt`).then(
     (response) => response.text(),
     () => null,
   );
 
 describe("the static servers of one process", () => {
-  it("serve a folder each, at an address of their own", async () => {
+  it("serve one folder each, on their own port", async () => {
     await children.process.start();
     expect(await fetchWord("secrets")).toBe("of secrets");
     expect(await fetchWord("settings")).toBe("of settings");
-    expect(requireServer("secrets").port()).not.toBe(requireServer("settings").port());
+    expect(requireServer("secrets").getPort()).not.toBe(requireServer("settings").getPort());
   });
 
-  it("are stopped and started alone, at the same address", async () => {
+  it("stop and start one by one, on the same port", async () => {
     await children.process.start();
-    const port = requireServer("settings").port();
+    const port = requireServer("settings").getPort();
     await requireServer("settings").kill();
     expect([requireServer("settings").isRunning(), await fetchWord("settings"), await fetchWord("secrets")]).toEqual([
       false,
@@ -55,24 +55,24 @@ describe("the static servers of one process", () => {
     await requireServer("settings").start();
     expect([
       requireServer("settings").isRunning(),
-      requireServer("settings").port(),
+      requireServer("settings").getPort(),
       await fetchWord("settings"),
     ]).toEqual([true, port, "of settings"]);
   });
 
-  it("come back at their addresses when the process was killed, but for those that were stopped", async () => {
+  it("come back on their ports after the process is killed, except stopped servers", async () => {
     await children.process.start();
-    const ports = children.servers.map((server) => server.port());
+    const ports = children.servers.map((server) => server.getPort());
     await requireServer("settings").stop();
     await children.process.kill();
     expect(children.servers.map((server) => server.isRunning())).toEqual([false, false]);
     await children.process.start();
     expect([await fetchWord("secrets"), await fetchWord("settings")]).toEqual(["of secrets", null]);
     await requireServer("settings").start();
-    expect(children.servers.map((server) => server.port())).toEqual(ports);
+    expect(children.servers.map((server) => server.getPort())).toEqual(ports);
   });
 
-  it("are started by the start of one of them, when the process had ended", async () => {
+  it("all start when one server is started after the process has ended", async () => {
     await children.process.start();
     await children.process.kill();
     await requireServer("secrets").start();

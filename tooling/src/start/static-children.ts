@@ -3,17 +3,14 @@ import { EventEmitter, once } from "node:events";
 import { StaticServerStatus, type StaticServerCommand, type StaticServers } from "../serve/static-servers.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
 
-/** The static servers of all remotes: one process, and a part of the portal for each. */
 export interface StaticChildren {
-  /** The process; it opens those that are wanted. */
+  /** Opens the enabled servers. */
   readonly process: Child;
-  /**
-   * One server of it, by its name: it is started and stopped alone, and has an address of its own.
-   */
+  /** A server for each remote, controlled separately, with its own port. */
   readonly servers: readonly Child[];
 }
 
-/** @param folders of releases, by the remotes' names */
+/** @param folders of releases, by remote */
 export function createStaticChildren(
   folders: ReadonlyMap<string, string>,
   settings: Pick<ChildSettings, "logFile" | "onUnexpectedExit">,
@@ -22,7 +19,7 @@ export function createStaticChildren(
   const enabledServers = new Set(folders.keys());
   let openPorts: StaticServerStatus["serving"] = {};
   const events = new EventEmitter();
-  /** None of them serves any more, or not yet; who waits for one looks again. */
+  /** Notifies those that wait for a server. */
   const clearOpenPorts = (): void => {
     openPorts = {};
     events.emit("serving");
@@ -31,7 +28,7 @@ export function createStaticChildren(
     ...settings,
     name: "remotes",
     script: "tooling/src/serve/remotes-main.ts",
-    environment: () => {
+    buildEnvironment: () => {
       clearOpenPorts();
       const servers: StaticServers = [...folders].map(([name, folder]) => ({
         name,
@@ -48,9 +45,9 @@ export function createStaticChildren(
       for (const [name, port] of Object.entries(reportedPorts)) ports.set(name, port);
       events.emit("serving");
     },
-    onUnexpectedExit(name, how) {
+    onUnexpectedExit(name, reason) {
       clearOpenPorts();
-      settings.onUnexpectedExit(name, how);
+      settings.onUnexpectedExit(name, reason);
     },
   });
   const process: Child = {
@@ -61,7 +58,7 @@ export function createStaticChildren(
 
   const isOpen = (name: string): boolean => process.isRunning() && openPorts[name] !== undefined;
   async function sendCommand(action: StaticServerCommand["action"], name: string): Promise<void> {
-    if (!process.isRunning()) return; // it opens what is wanted when it starts
+    if (!process.isRunning()) return; // it opens the enabled servers when it starts
     const isDone = action === "open" ? () => isOpen(name) : () => !isOpen(name);
     if (isDone()) return;
     child.sendLine(JSON.stringify({ action, name } satisfies StaticServerCommand));
@@ -74,7 +71,7 @@ export function createStaticChildren(
     };
     return {
       name,
-      port: () => ports.get(name) ?? 0,
+      getPort: () => ports.get(name) ?? 0,
       isRunning: () => isOpen(name),
       async start() {
         enabledServers.add(name);

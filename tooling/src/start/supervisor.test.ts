@@ -24,14 +24,14 @@ beforeEach(() => {
   });
 });
 
-describe("createRevival", () => {
-  it("names what ended and starts it again", async () => {
+describe("createSupervisor", () => {
+  it("logs an exit and restarts the process", async () => {
     await supervisor.handleExit("service", "SIGKILL");
     expect(startedNames).toEqual(["service"]);
-    expect(lines).toEqual(["service ended (SIGKILL). It is started again in 1 s.", "service runs again."]);
+    expect(lines).toEqual(["service ended (SIGKILL). Restarting in 1 s.", "service runs again."]);
   });
 
-  it("waits twice as long each time that it does not last, then leaves it to the person", async () => {
+  it("doubles the delay with each failure, then leaves the restart to the operator", async () => {
     startChild = () => Promise.reject(new Error("service did not start: no room."));
     await supervisor.handleExit("service", "exit code 1");
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
@@ -41,13 +41,13 @@ describe("createRevival", () => {
     expect(startedNames).toHaveLength(8);
   });
 
-  it("counts deaths of one that starts and ends at once, each part for itself", async () => {
+  it("counts exits of processes that end at once, each process for itself", async () => {
     for (let death = 0; death < 3; death++) await supervisor.handleExit("service", "exit code 1");
     await supervisor.handleExit("identity", "exit code 1");
     expect(delays).toEqual([1_000, 2_000, 4_000, 1_000]);
   });
 
-  it("begins anew after a minute in which it ran", async () => {
+  it("resets its count after a minute in which the process ran", async () => {
     await supervisor.handleExit("service", "exit code 1");
     await supervisor.handleExit("service", "exit code 1");
     clock += 60_001;
@@ -55,7 +55,7 @@ describe("createRevival", () => {
     expect(delays).toEqual([1_000, 2_000, 1_000]);
   });
 
-  it("does not take a start that fails after minutes for a time in which it ran", async () => {
+  it("does not count the duration of a slow failed start as running", async () => {
     startChild = () => {
       clock += 61_000;
       if (startedNames.length > 20) supervisor.stop();
@@ -65,13 +65,13 @@ describe("createRevival", () => {
     expect(startedNames).toHaveLength(8);
   });
 
-  it("starts nothing once it was stopped", async () => {
+  it("restarts nothing after it was stopped", async () => {
     supervisor.stop();
     await supervisor.handleExit("service", "exit code 1");
     expect([startedNames, lines]).toEqual([[], []]);
   });
 
-  it("starts nothing when it is stopped during the pause", async () => {
+  it("restarts nothing when it is stopped during the delay", async () => {
     const realTimeSupervisor = createSupervisor({
       log: (line) => lines.push(line),
       start: (name) => (startedNames.push(name), Promise.resolve()),

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Supervisor {
-  /**
-   * Says what ended and starts it again, as often as it takes and makes sense. Resolves when it
-   * runs, or was given up.
-   */
+  /** Resolves when the process runs again, or is given up. */
   handleExit(name: string, reason: string): Promise<void>;
-  /** Starts nothing any more. */
   stop(): void;
 }
 
 export interface SupervisorSettings {
   readonly start: (name: string) => Promise<void>;
   readonly log: (line: string) => void;
-  /** Milliseconds since some time; seams for tests. */
+  /** Replaced in tests, like `pause`. */
   readonly now?: () => number;
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -21,12 +17,12 @@ export interface SupervisorSettings {
 const initialDelayMs = 1_000;
 const maxDelayMs = 30_000;
 const maxAttempts = 8;
-/** What ran for so long before it ended is not counted with the deaths before. */
+/** A process that ran for so long starts with a new count of attempts. */
 const stableAfterMs = 60_000;
 
 /**
- * Parts of the portal that end are started again after 1 s, 2 s, 4 s …; after eight tries in a row
- * that do not last, by a person alone.
+ * Restarts ended processes after 1 s, 2 s, 4 s … up to 30 s. After eight attempts in a row only the
+ * operator restarts them.
  */
 export function createSupervisor({
   start,
@@ -46,14 +42,14 @@ export function createSupervisor({
       return;
     }
     const delayMs = Math.min(initialDelayMs * 2 ** attempts, maxDelayMs);
-    log(`${message} It is started again in ${String(delayMs / 1_000)} s.`);
+    log(`${message} Restarting in ${String(delayMs / 1_000)} s.`);
     await pause(delayMs, abortController.signal);
     if (isStopped()) return;
     const failure = await start(name).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : `${name} did not start.`),
     );
-    // a start may take as long as what counts as steady
+    // taken after the start, which may be slow and does not count as running
     history.set(name, { attempts: attempts + 1, startedAt: now() });
     if (failure === null) log(`${name} runs again.`);
     else await restart(name, failure);

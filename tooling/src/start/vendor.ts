@@ -1,6 +1,4 @@
-/**
- * `npm run vendor`: builds what the second vendor has of its own. `npm start` then shows it too.
- */
+/** `npm run vendor`: builds the second vendor's own remote. The next `npm start` serves it too. */
 import { UserFacingError } from "../user-facing-error.ts";
 import { buildSecondVendor } from "./second-vendor.ts";
 

@@ -7,27 +7,22 @@ import { run } from "./run.ts";
 
 const codeFiles = /\.(ts|tsx|mjs|cjs)$/;
 
-/**
- * Files that differ from a commit, those that git does not know among them; deleted ones are left
- * out.
- *
- * @throws Error when git knows no such commit
- */
+/** Lists changed files, untracked ones too, without deleted ones. */
 export async function listChangedFiles(since: string): Promise<string[]> {
-  const changed = await Promise.all([
+  const changedLists = await Promise.all([
     git(["diff", "-z", "--name-only", "--diff-filter=d", since]),
     git(["ls-files", "-z", "--others", "--exclude-standard"]),
   ]);
-  return changed.flat();
+  return changedLists.flat();
 }
 
-/** All files of the checkout that git knows or would take. */
+/** Lists all files of the checkout without ignored ones. */
 export async function listCheckoutFiles(): Promise<string[]> {
   const files = await git(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
   return files.filter((file) => existsSync(join(rootFolder, file)));
 }
 
-/** Where this branch left the main one; on the main one its last commit. */
+/** Merge base with the main branch; `HEAD` when there is none. */
 export async function findBranchPoint(): Promise<string> {
   for (const mainRef of ["origin/HEAD", "origin/main", "main"]) {
     const { code: exitCode, output } = await run("git", ["merge-base", "HEAD", mainRef]);
@@ -37,17 +32,17 @@ export async function findBranchPoint(): Promise<string> {
 }
 
 /**
- * Unit files that import any of these files, directly or through others; those in the same folder
- * as one of them come first.
+ * Finds the tests that import a changed file directly or indirectly; those of the same folders come
+ * first.
  */
 export async function findRelatedUnits(changed: readonly string[]): Promise<string[]> {
   const sources = changed.filter((file) => codeFiles.test(file));
   if (sources.length === 0) return [];
   const folders = new Set(sources.map((file) => dirname(file)));
-  const related = (await listJestFiles(["--findRelatedTests", ...sources])).sort();
+  const relatedFiles = (await listJestFiles(["--findRelatedTests", ...sources])).sort();
   return [
-    ...related.filter((file) => folders.has(dirname(file))),
-    ...related.filter((file) => !folders.has(dirname(file))),
+    ...relatedFiles.filter((file) => folders.has(dirname(file))),
+    ...relatedFiles.filter((file) => !folders.has(dirname(file))),
   ];
 }
 

@@ -1,35 +1,44 @@
 /**
- * `pnpm check [ref]`: lint, types and tests of what changed since `ref` (`HEAD` unless told):
- * seconds instead of minutes while working. What it lets through, `npm test` may still find.
+ * `pnpm check [ref]`: lint, types and tests of what changed since `ref` (default `HEAD`). `npm
+ * test` may still find more.
  */
 import { listChangedFiles } from "./changed-files.ts";
 import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
-import { toResult, type StepResult } from "./result.ts";
+import { toStepResult, type StepResult } from "./result.ts";
 import { runNode } from "./run.ts";
 
 const [since = "HEAD"] = process.argv.slice(2);
 const startedAt = performance.now();
 
-const changed = await listChangedFiles(since);
-const codeFiles = changed.filter((file) => /\.(ts|tsx|mjs|cjs)$/.test(file));
-const textFiles = changed.filter((file) => file.includes("/src/locales/"));
-if (codeFiles.length + textFiles.length === 0) {
-  console.log(`No code or text changed since ${since}.`);
+const changedFiles = await listChangedFiles(since);
+const codeFiles = changedFiles.filter((file) => /\.(ts|tsx|mjs|cjs)$/.test(file));
+const textFiles = changedFiles.filter((file) => file.includes("/src/locales/"));
+const markdownFiles = changedFiles.filter((file) => file.endsWith(".md"));
+const relevantCount = codeFiles.length + textFiles.length + markdownFiles.length;
+if (relevantCount === 0) {
+  console.log(`No code, text or Markdown changed since ${since}.`);
   process.exit();
 }
-console.log(`${String(codeFiles.length + textFiles.length)} files changed since ${since}.`);
+console.log(`${String(relevantCount)} files changed since ${since}.`);
+// When code changed, lint checks the links.
+if (
+  codeFiles.length === 0 &&
+  markdownFiles.length > 0 &&
+  !(await runCheck("links", async () => toStepResult(await runNode(["tooling/src/checks/links.ts"]))))
+)
+  process.exitCode = 1;
 if (
   textFiles.length > 0 &&
-  !(await runCheck("texts", async () => toResult(await runNode(["tooling/src/checks/texts.ts"]))))
+  !(await runCheck("texts", async () => toStepResult(await runNode(["tooling/src/checks/texts.ts"]))))
 )
   process.exitCode = 1;
 if (codeFiles.length === 0) process.exit();
 
 const outcomes = await Promise.all([
-  runCheck("lint", async () => toResult(await runLint(codeFiles))),
+  runCheck("lint", async () => toStepResult(await runLint(codeFiles))),
   (async () =>
-    (await runCheck("types", async () => toResult(await runNode(["tooling/src/checks/types.ts"])))) &&
+    (await runCheck("types", async () => toStepResult(await runNode(["tooling/src/checks/types.ts"])))) &&
     (await runCheck("tests", () => runJest(["--passWithNoTests", "--findRelatedTests", ...codeFiles]))))(),
 ]);
 if (!outcomes.every(Boolean)) process.exitCode = 1;

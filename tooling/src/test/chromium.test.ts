@@ -1,6 +1,6 @@
-import { findChromium, type HostMachine } from "./chromium.ts";
+import { findChromium, type LocalMachine } from "./chromium.ts";
 
-const emptyMachine: HostMachine = {
+const emptyMachine: LocalMachine = {
   configuredPath: undefined,
   playwrightPath: () => "/cache/chromium",
   exists: () => false,
@@ -13,7 +13,7 @@ const existsOnly =
     files.includes(file);
 
 describe("findChromium", () => {
-  it("takes the one that was named", async () => {
+  it("uses the configured browser", async () => {
     await expect(
       findChromium({
         ...emptyMachine,
@@ -23,7 +23,7 @@ describe("findChromium", () => {
     ).resolves.toMatchObject({ program: "/my/chrome" });
   });
 
-  it("does not silently take another when the named one is missing", async () => {
+  it("uses no other browser when the configured one is missing", async () => {
     await expect(
       findChromium({ ...emptyMachine, configuredPath: "/my/chrome", exists: existsOnly("/usr/bin/chromium") }),
     ).resolves.toEqual({
@@ -31,19 +31,19 @@ describe("findChromium", () => {
     });
   });
 
-  it("prefers Playwright's own to the system's", async () => {
+  it("prefers Playwright's own browser to the system's", async () => {
     await expect(
       findChromium({ ...emptyMachine, exists: existsOnly("/cache/chromium", "/usr/bin/chromium") }),
     ).resolves.toMatchObject({ program: "/cache/chromium" });
   });
 
-  it("takes the system's", async () => {
+  it("uses the system's browser", async () => {
     await expect(findChromium({ ...emptyMachine, exists: existsOnly("/usr/bin/chromium") })).resolves.toMatchObject({
       program: "/usr/bin/chromium",
     });
   });
 
-  it("installs one where it may", async () => {
+  it("installs a browser where installing is possible", async () => {
     const files: string[] = [];
     const install = () => {
       files.push("/usr/bin/chromium");
@@ -54,7 +54,7 @@ describe("findChromium", () => {
     ).resolves.toMatchObject({ program: "/usr/bin/chromium", source: "installed now" });
   });
 
-  it("says what to do where it may not", async () => {
+  it("says what to do where installing is impossible", async () => {
     await expect(findChromium(emptyMachine)).resolves.toEqual({
       advice: expect.stringContaining("apt-get install chromium"),
     });

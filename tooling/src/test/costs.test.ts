@@ -25,23 +25,23 @@ const buildFile = (name: string, processorSeconds: number | null, seconds = 1) =
 });
 const listNames = (costs: readonly { readonly name: string }[]): readonly string[] => costs.map(({ name }) => name);
 
-describe("costlier", () => {
-  it("puts the dearest first, by the processor's seconds where they are known", () => {
-    const { slowest } = compareCosts(
+describe("compareCosts", () => {
+  it("sorts the highest first, by processor seconds where they are known", () => {
+    const { highestCosts } = compareCosts(
       [buildRun("a", "unit", 10, [buildFile("x", 3, 90), buildFile("y", null, 5), buildFile("z", 1)])],
       3,
     );
-    expect(listNames(slowest)).toEqual(["unit", "y", "x"]);
+    expect(listNames(highestCosts)).toEqual(["unit", "y", "x"]);
   });
 
-  it("takes the last figures of each", () => {
-    expect(compareCosts([buildRun("a", "unit", 10), buildRun("a", "unit", 4)], 1).slowest).toMatchObject([
-      { name: "unit", seconds: 4, previous: null },
+  it("uses the last measurement of each step", () => {
+    expect(compareCosts([buildRun("a", "unit", 10), buildRun("a", "unit", 4)], 1).highestCosts).toMatchObject([
+      { name: "unit", seconds: 4, previousSeconds: null },
     ]);
   });
 
-  it("says what grew since the last commit before, and not what differs by noise", () => {
-    const { grown } = compareCosts(
+  it("reports costs that grew since the previous commit, and ignores noise", () => {
+    const { increasedCosts } = compareCosts(
       [
         buildRun("a", "unit", 99),
         buildRun("b", "unit", 10, [buildFile("x", 2), buildFile("y", 20)]),
@@ -50,15 +50,15 @@ describe("costlier", () => {
       ],
       5,
     );
-    expect(grown).toMatchObject([
-      { name: "unit", seconds: 13, previous: 10 },
-      { name: "x", processorSeconds: 4, previous: 2 },
+    expect(increasedCosts).toMatchObject([
+      { name: "unit", seconds: 13, previousSeconds: 10 },
+      { name: "x", processorSeconds: 4, previousSeconds: 2 },
     ]);
   });
 
-  it("compares by the clock where one of the two has no processor's seconds", () => {
+  it("compares clock seconds where one of the two lacks processor seconds", () => {
     expect(
-      compareCosts([buildRun("a", "stories", 100, [], null), buildRun("b", "stories", 150, [], 3)], 5).slowest,
-    ).toMatchObject([{ name: "stories", previous: 100 }]);
+      compareCosts([buildRun("a", "stories", 100, [], null), buildRun("b", "stories", 150, [], 3)], 5).highestCosts,
+    ).toMatchObject([{ name: "stories", previousSeconds: 100 }]);
   });
 });

@@ -6,32 +6,28 @@ export interface Cost {
   readonly seconds: number;
   readonly processorSeconds: number | null;
   readonly load: number;
-  /**
-   * At the last commit before that was timed: processor seconds where both have them, else seconds
-   * by the clock; null where there is none.
-   */
-  readonly previous: number | null;
+  /** At the previous commit: processor seconds where both have them, else clock seconds. */
+  readonly previousSeconds: number | null;
 }
 
 type RecordedRun = Omit<StepReport, "output">;
 
-/** A file that costs this much more, and a fifth more, has grown: less is noise. In seconds. */
+/** Growth in seconds below which, or below a fifth, a difference is noise. */
 const noiseSeconds = 1;
 
 /**
- * The last figures of each step with its files and of each file, the dearest first, and those that
- * grew. The processor's seconds count where they are known, since the clock's depend on what else
- * runs.
+ * Last costs, the highest first, and those that grew. Processor seconds count where they are known,
+ * since clock seconds depend on what else runs.
  *
- * @param history the oldest first
- * @param count how many of each at most
+ * @param history oldest first
+ * @param count maximum length of each list
  */
 export function compareCosts(
   history: readonly RecordedRun[],
   count: number,
-): { readonly slowest: readonly Cost[]; readonly grown: readonly Cost[] } {
-  const runs = new Map<string, (Omit<Cost, "previous"> & { readonly commit: string })[]>();
-  const addMeasurement = (key: string, cost: Omit<Cost, "previous"> & { readonly commit: string }): void => {
+): { readonly highestCosts: readonly Cost[]; readonly increasedCosts: readonly Cost[] } {
+  const runs = new Map<string, (Omit<Cost, "previousSeconds"> & { readonly commit: string })[]>();
+  const addMeasurement = (key: string, cost: Omit<Cost, "previousSeconds"> & { readonly commit: string }): void => {
     runs.set(key, [...(runs.get(key) ?? []), cost]);
   };
   for (const { step, seconds, processorSeconds, load, commit, files } of history) {
@@ -41,7 +37,7 @@ export function compareCosts(
       processorSeconds,
       load,
       commit,
-    }); // the tiers run other files
+    }); // a step runs other files in each tier
     for (const { file, ...cost } of files) addMeasurement(file, { name: file, ...cost, load, commit });
   }
   const costs = [...runs.values()].flatMap((measurements): Cost[] => {
@@ -52,7 +48,7 @@ export function compareCosts(
     return [
       {
         ...cost,
-        previous:
+        previousSeconds:
           earlierRun === undefined
             ? null
             : getCostSeconds(earlierRun, cost.processorSeconds !== null && earlierRun.processorSeconds !== null),
@@ -60,11 +56,11 @@ export function compareCosts(
     ];
   });
   const growthSeconds = (cost: Cost): number =>
-    cost.previous === null ? 0 : getCostSeconds(cost, cost.processorSeconds !== null) - cost.previous;
+    cost.previousSeconds === null ? 0 : getCostSeconds(cost, cost.processorSeconds !== null) - cost.previousSeconds;
   return {
-    slowest: costs.toSorted((a, b) => getCostSeconds(b, true) - getCostSeconds(a, true)).slice(0, count),
-    grown: costs
-      .filter((cost) => growthSeconds(cost) > Math.max(noiseSeconds, (cost.previous ?? 0) / 5))
+    highestCosts: costs.toSorted((a, b) => getCostSeconds(b, true) - getCostSeconds(a, true)).slice(0, count),
+    increasedCosts: costs
+      .filter((cost) => growthSeconds(cost) > Math.max(noiseSeconds, (cost.previousSeconds ?? 0) / 5))
       .sort((a, b) => growthSeconds(b) - growthSeconds(a))
       .slice(0, count),
   };

@@ -27,7 +27,7 @@ function buildCoverageDocument(rowsBySection: Readonly<Record<number, readonly s
 const findProblems = (markdown: string): readonly string[] => readCoverage(markdown, readTest).problems;
 
 describe("readCoverage", () => {
-  it("finds nothing to complain about in a table that holds", () => {
+  it("accepts a valid table", () => {
     expect(
       findProblems(
         buildCoverageDocument({
@@ -101,44 +101,44 @@ describe("readCoverage", () => {
     ["has no bars around it", "4.1 | f | shell | not yet |", /malformed: a line of section 4/],
     ["has no fact", "| 4.1 |  | shell | not yet |  |", /malformed: 4\.1 has no fact/],
     ["has no number", "| 4 | f | shell | not yet |  |", /malformed: "4" is not an id/],
-    ["stands in another section", "| 3.9 | f | shell | not yet |  |", /malformed: 3\.9 stands in section 4/],
-  ])("complains with the line when a row %s", (_, row, problem) => {
+    ["is in another section", "| 3.9 | f | shell | not yet |  |", /malformed: 3\.9 is in section 4/],
+  ])("reports the line of a row that %s", (_, row, problem) => {
     const problems = findProblems(buildCoverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
     const line = Number(/^line (\d+): /.exec(problems[0] ?? "")?.[1]);
     expect(buildCoverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
   });
 
-  it("complains when an id stands twice", () => {
+  it("reports a duplicate id", () => {
     const problems = findProblems(
       buildCoverageDocument({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
     );
-    expect(problems).toEqual([expect.stringMatching(/double id: 4\.1 stands on line \d+ already/)]);
+    expect(problems).toEqual([expect.stringMatching(/duplicate id: 4\.1 is on line \d+ already/)]);
   });
 
-  it("complains when a section has no rows", () => {
+  it("reports a section without rows", () => {
     expect(findProblems(buildCoverageDocument({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
   });
 
-  it("complains when a section is missing", () => {
+  it("reports a missing section", () => {
     expect(findProblems(buildCoverageDocument().replace("## 9. A section", "## Another section"))).toContain(
       "section 9 of the specification has no rows",
     );
   });
 
-  it("complains when the columns have other names", () => {
+  it("reports columns with other names", () => {
     expect(findProblems(buildCoverageDocument().replace("| id | fact |", "| id | what |"))).toEqual([
       expect.stringMatching(/the first line of a table is "id \| fact/),
     ]);
   });
 
-  it("complains when a table stands outside the numbered sections", () => {
+  it("reports a table outside the numbered sections", () => {
     expect(findProblems(`${buildCoverageDocument()}\n## Notes\n\n| a | b |\n`)).toEqual([
       expect.stringMatching(/a table outside the numbered sections/),
     ]);
   });
 
-  it("keeps a bar that is escaped in a cell", () => {
+  it("keeps an escaped bar in a cell", () => {
     expect(
       readCoverage(buildCoverageDocument({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows,
     ).toContainEqual({
@@ -151,7 +151,7 @@ describe("readCoverage", () => {
   });
 });
 
-describe("coverageCounts", () => {
+describe("formatCoverageCounts", () => {
   it("counts by subject and state, the sum last", () => {
     const { rows } = readCoverage(
       buildCoverageDocument({
@@ -175,7 +175,7 @@ describe("coverageCounts", () => {
   });
 });
 
-describe("testNames", () => {
+describe("listTestNames", () => {
   it("names tests with their groups, tables and steps", () => {
     expect(
       listTestNames(
@@ -200,7 +200,7 @@ describe("testNames", () => {
     ]);
   });
 
-  it("leaves out what is skipped, put off or no test", () => {
+  it("leaves out skipped and postponed tests, and other calls", () => {
     expect(
       listTestNames(
         `
@@ -225,7 +225,7 @@ describe("testNames", () => {
     expect(listTestNames(`const page = <Page title="x" />; it("in tsx", () => {});`, "a.test.tsx")).toEqual(["in tsx"]);
   });
 
-  it("keeps a test whose body skips by a condition", () => {
+  it("keeps a test whose body skips conditionally", () => {
     expect(listTestNames(`test("runs", () => { test.skip(isOld, "not there"); });`, "a.spec.ts")).toEqual(["runs"]);
   });
 });

@@ -19,13 +19,13 @@ export interface CoverageRow {
   readonly fact: string;
   readonly subject: string;
   readonly state: State;
-  /** Paths of the test files that it names, from the root. */
+  /** From the root. */
   readonly tests: readonly string[];
 }
 
 interface CoverageReport {
   readonly rows: readonly CoverageRow[];
-  /** One line each, beginning with the line's number in the file; empty when the table holds. */
+  /** Each begins with its line number. */
   readonly problems: readonly string[];
 }
 
@@ -42,16 +42,16 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
   const testNamesByFile = new Map<string, readonly string[] | null>();
 
   const loadTestNames = (path: string): readonly string[] | null => {
-    const cached = testNamesByFile.get(path);
-    if (cached !== undefined) return cached;
+    const cachedNames = testNamesByFile.get(path);
+    if (cachedNames !== undefined) return cachedNames;
     const source = readTest(path);
-    const loaded = source === null ? null : listTestNames(source, path);
-    testNamesByFile.set(path, loaded);
-    return loaded;
+    const loadedNames = source === null ? null : listTestNames(source, path);
+    testNamesByFile.set(path, loadedNames);
+    return loadedNames;
   };
 
   let section: number | null = null;
-  let expectedLine: "columns" | "rule" | "row" = "columns";
+  let expectedLine: "columns" | "separator" | "row" = "columns";
 
   markdown.split(/\r?\n/).forEach((text, index) => {
     const line = index + 1;
@@ -81,10 +81,10 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     if (expectedLine === "columns") {
       if (cells.join() !== columns.join())
         reportProblem(`malformed: the first line of a table is "${columns.join(" | ")}"`);
-      expectedLine = "rule";
+      expectedLine = "separator";
       return;
     }
-    if (expectedLine === "rule") {
+    if (expectedLine === "separator") {
       if (!cells.every((cell) => separatorCell.test(cell)))
         reportProblem("malformed: dashes follow the first line of a table");
       expectedLine = "row";
@@ -93,10 +93,9 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
 
     const [id = "", fact = "", subject = "", state = "", test = ""] = cells;
     if (!/^[1-9]\.[1-9][0-9]*$/.test(id)) reportProblem(`malformed: "${id}" is not an id such as ${String(section)}.1`);
-    else if (!id.startsWith(`${String(section)}.`))
-      reportProblem(`malformed: ${id} stands in section ${String(section)}`);
+    else if (!id.startsWith(`${String(section)}.`)) reportProblem(`malformed: ${id} is in section ${String(section)}`);
     const previousLine = lineById.get(id);
-    if (previousLine !== undefined) reportProblem(`double id: ${id} stands on line ${String(previousLine)} already`);
+    if (previousLine !== undefined) reportProblem(`duplicate id: ${id} is on line ${String(previousLine)} already`);
     else lineById.set(id, line);
     if (fact === "") reportProblem(`malformed: ${id} has no fact`);
     if (!subjects.includes(subject)) reportProblem(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
@@ -119,7 +118,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
   return { rows, problems };
 }
 
-/** Counts by subject and state, as lines of text; the last one is the sum. */
+/** The last line is the sum. */
 export function formatCoverageCounts(rows: readonly CoverageRow[]): string {
   const formatLine = (name: string, subset: readonly CoverageRow[]): string =>
     [
@@ -168,17 +167,16 @@ function splitCell(cell: string): string[] {
   return cell === "" ? [] : cell.split("<br>").map((part) => part.trim());
 }
 
-/** The references of a cell to tests, as they are written. */
 function parseTestReferences(state: string, cell: string): string[] {
   return state === "differs" ? splitCell(cell).slice(1) : splitCell(cell);
 }
 
-/** Words that end with a full stop: no path of a test does. */
+/** Ends with a full stop, unlike a path. */
 function isSentence(text: string): boolean {
   return /^\p{Lu}.* .*\.$/u.test(text);
 }
 
-/** The cells of a table's line, null when it is none. A bar inside a cell is written `\|`. */
+/** Cells of a table row, null for another line. A bar in a cell is written `\|`. */
 function parseCells(text: string): readonly string[] | null {
   const parts = text.trim().split(/(?<!\\)\|/);
   if (parts.length < 3 || parts[0] !== "" || parts.at(-1) !== "") return null;

@@ -27,10 +27,7 @@ interface JestOptions {
   readonly lowPriority?: boolean;
 }
 
-/**
- * Runs jest. A worker is replaced when a file leaves it with more than 700 MB: with
- * `--experimental-vm-modules` it gives nothing back.
- */
+/** A worker above 700 MB is replaced: with `--experimental-vm-modules` it never frees memory. */
 export async function runJest(
   args: readonly string[],
   { workers = 2, environment = {}, lowPriority = false }: JestOptions = {},
@@ -70,7 +67,7 @@ export async function runJest(
   }
 }
 
-/** Test files that jest names for these arguments, from the root. */
+/** Lists test files by their paths from the root. */
 export async function listJestFiles(args: readonly string[]): Promise<string[]> {
   const { code, output } = await run(getBinPath("jest"), ["--listTests", "--passWithNoTests", ...args], {
     environment: jestEnvironment,
@@ -81,7 +78,7 @@ export async function listJestFiles(args: readonly string[]): Promise<string[]> 
     .flatMap((line) => (line.startsWith(`${rootFolder}/`) ? [line.slice(rootFolder.length + 1)] : []));
 }
 
-/** By the report, with what tooling/jest/costs.cjs noted. */
+/** Clock seconds of the report, processor seconds of tooling/jest/costs.cjs. */
 function readFileCosts(report: z.infer<typeof Report>, costsFile: string): FileCost[] {
   const lines = existsSync(costsFile) ? readFileSync(costsFile, "utf8").trim().split("\n") : [];
   const processorSecondsByFile = new Map(

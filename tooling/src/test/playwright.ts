@@ -23,7 +23,6 @@ const Report = z.object({
   suites: z.array(Suite),
 });
 
-/** Runs Playwright with a Chromium that is found or installed. */
 export async function runPlaywright(
   args: readonly string[],
   config = "playwright.config.ts",
@@ -61,7 +60,7 @@ export async function runPlaywright(
   }
 }
 
-/** A worker's seconds; what the browser and the portal use of the processor is theirs. */
+/** Processor seconds are unknown: browser and portal do the work. */
 function toFileCost(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
   return {
     file: join(rootDir, suite.file).slice(rootFolder.length + 1),

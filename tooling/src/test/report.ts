@@ -7,31 +7,27 @@ import { rootFolder } from "../paths.ts";
 
 const FileCost = z.object({ file: z.string(), seconds: z.number(), processorSeconds: z.number().nullable() });
 
-/** What a step leaves behind: how it ended and what it cost. */
 export const StepReport = z.object({
   step: z.string(),
   passed: z.int(),
   failed: z.int(),
   remark: z.string().exactOptional(),
-  /** Of a step that failed. */
+  /** Only of a failed step. */
   output: z.string(),
-  /** When it ended, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   at: z.number(),
-  /** The last commit. */
   commit: z.string(),
-  /** By the clock. */
+  /** Clock seconds. */
   seconds: z.number(),
-  /**
-   * Of the processor, of its process and all that it started; null where the system does not tell.
-   */
+  /** With child processes; null except on Linux. */
   processorSeconds: z.number().nullable(),
-  /** How many processes wanted a processor when it began, over a minute. */
+  /** Average of the minute before. */
   load: z.number(),
   files: z.array(FileCost),
 });
 export type StepReport = z.infer<typeof StepReport>;
 
-/** Each run of each step on this machine, a line each. */
+/** All runs on this machine, one per line. */
 const historyFile = join(rootFolder, ".cache/test/history.jsonl");
 
 export function writeReport(path: string, report: StepReport): void {
@@ -43,7 +39,7 @@ export function writeReport(path: string, report: StepReport): void {
   appendFileSync(historyFile, `${JSON.stringify(entry)}\n`);
 }
 
-/** Null when there is none, or one of an older form. */
+/** Reads a report; null when it is missing or has an older format. */
 export function readReport(path: string): StepReport | null {
   const file = join(rootFolder, path);
   return existsSync(file) ? (StepReport.safeParse(JSON.parse(readFileSync(file, "utf8"))).data ?? null) : null;
@@ -53,7 +49,7 @@ export function removeReport(path: string): void {
   rmSync(join(rootFolder, path), { force: true });
 }
 
-/** All runs that are kept, the oldest first; those of an older form are left out. */
+/** Reads all reports, oldest first, without those in an older format. */
 export function readHistory(): Omit<StepReport, "output">[] {
   if (!existsSync(historyFile)) return [];
   const Line = StepReport.omit({ output: true });

@@ -1,37 +1,29 @@
-/** How a step ended. */
 export interface StepResult {
   readonly passed: number;
   readonly failed: number;
   /** Shown when something failed. */
   readonly output: string;
-  /** A remark behind the sentence. */
+  /** Shown after the step's sentence. */
   readonly remark?: string;
-  /** What each test file cost. */
   readonly files?: readonly FileCost[];
 }
 
 export interface FileCost {
   readonly file: string;
-  /** By the clock. */
+  /** Clock seconds. */
   readonly seconds: number;
-  /**
-   * Of the processor, in the process of the test; null where what works is another process, such as
-   * a browser.
-   */
+  /** Null where another process does the work, such as a browser. */
   readonly processorSeconds: number | null;
 }
 
-/** Of a program that passes or fails as one. */
-export const toResult = ({ code, output }: { readonly code: number; readonly output: string }): StepResult => ({
+/** For a program that passes or fails as a whole. */
+export const toStepResult = ({ code, output }: { readonly code: number; readonly output: string }): StepResult => ({
   passed: code === 0 ? 1 : 0,
   failed: code === 0 ? 0 : 1,
   output,
 });
 
-/**
- * A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as
- * one failure.
- */
+/** Counts one failure when the runner failed without a failed test, or found no tests. */
 export function toTestResult(
   passed: number,
   failed: number,
@@ -44,7 +36,6 @@ export function toTestResult(
   return { passed, failed: failures, output, remark };
 }
 
-/** One result of several. */
 export function mergeResults(results: readonly StepResult[]): StepResult {
   const sum = (pick: (result: StepResult) => number): number =>
     results.reduce((total, result) => total + pick(result), 0);

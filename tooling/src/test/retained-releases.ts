@@ -13,18 +13,15 @@ import { remoteNames } from "../remotes.ts";
 export interface RetainedReleases {
   /** Folders by release. */
   readonly folders: ReadonlyMap<string, string>;
-  /**
-   * Built for a version of the contract that this host is not: it refuses them before their code
-   * runs.
-   */
+  /** For another version of the contract: this host refuses them before their code runs. */
   readonly incompatible: readonly string[];
 }
 
 const SignedRecord = z.object({ manifest: z.object({ contract: z.string() }) });
 
 /**
- * Folders of every released remote that is kept, by release: all of the registry
- * (`RELEASES_FOLDER`, else that of `npm start`), and what was built last of each package.
+ * All of the registry (`RELEASES_FOLDER`, else that of `npm start`), and the last build of each
+ * package.
  */
 export function findRetainedReleases(
   registry = process.env["RELEASES_FOLDER"] ?? join(rootFolder, ".data/releases"),

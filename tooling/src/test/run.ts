@@ -6,29 +6,26 @@ import { rootFolder } from "../paths.ts";
 
 export interface ProcessResult {
   readonly code: number;
-  /** What it said, both streams in order. */
+  /** stdout and stderr, in order. */
   readonly output: string;
 }
 
 interface RunOptions {
-  /** From where; the checkout's root unless told. */
+  /** Working folder; the root by default. */
   readonly folder?: string;
-  /** Added to this process's own; undefined takes one out. */
+  /** Undefined removes a variable. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Shows what it says as it says it. */
   readonly showOutput?: boolean;
-  /** Lets others go first when the processors are busy. */
   readonly lowPriority?: boolean;
 }
 
 const runningChildren = new Set<ChildProcess>();
 
-/** Ends all that runs: a group of its own, as wireit's is, does not end with its terminal. */
+/** wireit's process group does not end with its terminal. */
 export function terminateChildren(): void {
   for (const child of runningChildren) child.kill("SIGTERM");
 }
 
-/** Runs a program quietly: what it said is shown when it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -56,9 +53,7 @@ export function run(
   });
 }
 
-/** Runs a script of Node. */
 export const runNode = (args: readonly string[], options?: RunOptions): Promise<ProcessResult> =>
   run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
 
-/** A program of `node_modules/.bin`. */
 export const getBinPath = (name: string): string => join(rootFolder, "node_modules/.bin", name);

@@ -1,7 +1,4 @@
-/**
- * Runs a step in a process of its own, so that what it costs is known; through wireit where it may
- * be passed over.
- */
+/** Runs each step in a process, to measure its cost; through wireit where it can be cached. */
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
@@ -9,12 +6,11 @@ import { readReport, removeReport, type StepReport } from "./report.ts";
 import { runNode, run } from "./run.ts";
 import type { Step } from "./steps.ts";
 
-/** The test files that a step runs, a line each. wireit counts it among the step's inputs. */
+/** Test files of a step, one per line; for wireit they are an input of the step. */
 export const filesVariable = "RELICARIO_TEST_FILES";
-/** `yes` when nothing is left out. */
+/** `yes` when nothing may be left out. */
 export const completeRunVariable = "RELICARIO_TEST_WHOLE";
 
-/** Where a step's report lies, from the root. */
 export function getReportPath({ cached, name }: Step): string {
   return cached?.report ?? `.cache/test/${name}.json`;
 }
@@ -23,11 +19,11 @@ interface StepRun {
   readonly files: readonly string[];
   readonly extraArguments: readonly string[];
   readonly isComplete: boolean;
-  /** Passes over the step when it passed with the same inputs before. */
+  /** Skips the step when it passed with the same inputs. */
   readonly useCache: boolean;
 }
 
-/** A step that ends without a report failed. */
+/** Just the output when the step failed without a report. */
 export async function runStep(
   step: Step,
   { files, extraArguments, isComplete, useCache }: StepRun,
@@ -47,7 +43,7 @@ export async function runStep(
   return readReport(getReportPath(step)) ?? outcome;
 }
 
-/** wireit takes the script's name from npm's variables before those of `node --run`. */
+/** wireit prefers npm's variables for the name of the script to those of `node --run`. */
 const withoutNpmVariables = {
   npm_lifecycle_event: undefined,
   npm_package_json: undefined,

@@ -1,7 +1,6 @@
 /**
- * `node step.ts <name> [more]`: runs one step of the test commands and leaves a report of how it
- * ended and what it cost. The name `unit` means the units of the package in whose folder it is
- * called.
+ * `node step.ts <name> [more]`: runs one step and writes its report. `unit` is the step of the
+ * package in whose folder it runs.
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -51,8 +50,7 @@ function toFailedResult(error: unknown): StepResult {
 }
 
 /**
- * Of this process and of all that it waited for (proc_pid_stat(5): utime, stime, cutime, cstime, in
- * hundredths of a second).
+ * With ended children (proc_pid_stat(5): utime, stime, cutime, cstime, in hundredths of a second).
  */
 function readProcessorSeconds(): number | null {
   if (process.platform !== "linux") return null;

@@ -1,23 +1,27 @@
-/** What the test commands do. Each line of their output is a sentence that holds. */
+/** Steps of the test commands. Each prints the sentence that it verified. */
 import { join } from "node:path";
 
 import { hashBuiltFiles, describeDifferences, rebuild } from "../bundle/rebuild.ts";
 import { ensureBuilt } from "../bundle/ensure-built.ts";
-import { buildables, type Buildable } from "../bundle/packages.ts";
+import { buildTargets, type BuildTarget } from "../bundle/packages.ts";
+import { startPooledServer } from "../database/pooled-server.ts";
 import { rootFolder } from "../paths.ts";
 import { findPackageFolder, packageFolders } from "../remotes.ts";
+import { installEnginePrograms } from "./engine-programs.ts";
+import { installAttackBrowsers } from "./install-packages.ts";
 import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
 import { findRetainedReleases } from "./retained-releases.ts";
 import { runPlaywright } from "./playwright.ts";
-import { toResult, mergeResults, type StepResult } from "./result.ts";
+import { toStepResult, mergeResults, type StepResult } from "./result.ts";
 import { getBinPath, runNode, run, type ProcessResult } from "./run.ts";
+import { startS3Proxy } from "./s3proxy.ts";
 import type { TestFiles, TierName } from "./tiers.ts";
 
 export interface Step {
-  /** Of its report, and of `node tooling/src/test/step.ts <name>`. */
+  /** For `node tooling/src/test/step.ts <name>`. */
   readonly name: string;
-  /** Name for `npm test -- <group>`. */
+  /** For `npm test -- <group>`. */
   readonly group:
     | "lint"
     | "lint-typed"
@@ -31,39 +35,41 @@ export interface Step {
     | "attacks"
     | "neighbours"
     | "contention"
-    | "faults";
-  /** Empty: runs when its group is named, or all are. */
+    | "faults"
+    | "keycloak"
+    | "stores"
+    | "engines";
+  /** Empty when it runs only with its group, or with everything. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
-  /** Stands for the others of its group when that is named, and for none otherwise. */
+  /** Replaces the other steps when its group is requested; does not run otherwise. */
   readonly replacesGroup?: true;
-  /** Uses the whole machine; others run two at a time, before those. */
+  /** Runs only when its group is requested: it downloads programs of others. */
+  readonly onRequest?: true;
+  /** Uses the whole machine; other steps run before, two at a time. */
   readonly exclusive?: true;
-  /**
-   * Runs while a step of this group does, which leaves the processors idle at times; with the
-   * others where there is none.
-   */
+  /** Runs in parallel with this group, since the group leaves processors idle. */
   readonly runsAlongside?: "e2e";
-  /** The test files of a tier that it runs; a step without any in a tier does not run there. */
+  /** A tier without any skips the step. */
   readonly files?: (tier: TestFiles) => readonly string[];
   /**
-   * Passed over while its inputs have not changed: folder and script for wireit, and the report
-   * that the script leaves behind, from the root.
+   * Skipped while its inputs are unchanged. Folder and script for wireit; the report's path from
+   * the root.
    */
   readonly cached?: { readonly folder: string; readonly script: string; readonly report: string };
   readonly run: (input: StepInput) => Promise<StepResult>;
 }
 
 interface StepInput {
-  /** Of the tier that runs; empty when the step's group is named. */
+  /** Empty when the group is requested. */
   readonly files: readonly string[];
-  /** What stands behind the group's name on the command line: files, say. */
+  /** Further arguments, such as files. */
   readonly extraArguments: readonly string[];
-  /** Nothing is left out, and what comes in rounds comes in all of them. */
+  /** Run everything, all rounds included. */
   readonly isComplete: boolean;
 }
 
-/** In the titles of stories that take minutes. */
+/** Tag in titles of stories that take minutes. */
 const longStoryTag = "@long";
 
 const createCheckRunner = (script: string) => (): Promise<ProcessResult> =>
@@ -74,12 +80,12 @@ const checkScripts: readonly { readonly sentence: string; readonly execute: () =
     sentence: "No file, export or dependency is left over",
     execute: () => run(getBinPath("knip"), ["--no-config-hints"]),
   },
-  { sentence: "No file and no folder imports itself in a circle", execute: createCheckRunner("cycles.ts") },
-  { sentence: "Every version stands once", execute: createCheckRunner("versions.ts") },
+  { sentence: "No file and no folder is in an import cycle", execute: createCheckRunner("cycles.ts") },
+  { sentence: "Only the catalog has versions", execute: createCheckRunner("versions.ts") },
   { sentence: "What the host shares is all that the shared packages export", execute: createCheckRunner("surface.ts") },
   { sentence: "Every text is used and exists in both languages", execute: createCheckRunner("texts.ts") },
   {
-    sentence: "Every fact that is called done names a test that exists, and every test file is in one tier",
+    sentence: "Every fact that works names a test that exists, and every test file is in one tier",
     execute: createCheckRunner("coverage.ts"),
   },
 ];
@@ -95,31 +101,31 @@ export const steps: readonly Step[] = [
     name: "types",
     group: "types",
     tiers: ["first"],
-    sentence: "The types of all packages hold",
+    sentence: "The types of all packages are correct",
     cached: createRootCache("types"),
-    run: async () => toResult(await createCheckRunner("types.ts")()),
+    run: async () => toStepResult(await createCheckRunner("types.ts")()),
   },
   {
     name: "lint",
     group: "lint",
     tiers: ["first"],
-    sentence: "The code keeps to its rules and boundaries",
+    sentence: "The code follows its rules and boundaries",
     cached: createRootCache("lint"),
-    run: async ({ extraArguments }) => toResult(await runLint(extraArguments)),
+    run: async ({ extraArguments }) => toStepResult(await runLint(extraArguments)),
   },
   {
     name: "lint-typed",
     group: "lint-typed",
     tiers: ["second"],
-    sentence: "The code keeps to the one rule that only ESLint with types has",
+    sentence: "The code follows the rule that needs ESLint with types",
     cached: createRootCache("lint-typed"),
-    run: async () => toResult(await run(getBinPath("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
+    run: async () => toStepResult(await run(getBinPath("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
   },
   {
     name: "checks",
     group: "checks",
     tiers: ["first"],
-    sentence: "Nothing is left over, in a circle, there twice, without its text or without its test",
+    sentence: "Nothing is unused, in a cycle, installed twice, without its text or without its test",
     cached: createRootCache("checks"),
     run: runChecks,
   },
@@ -130,7 +136,7 @@ export const steps: readonly Step[] = [
     tiers: [],
     replacesGroup: true,
     exclusive: true,
-    sentence: "Units and the service do what their tests say",
+    sentence: "The unit tests of all packages pass",
     run: ({ extraArguments }) => runJest(extraArguments),
   },
   {
@@ -149,14 +155,14 @@ export const steps: readonly Step[] = [
     exclusive: true,
     sentence: "The same sources give the same bytes in another folder",
     cached: createRootCache("rebuild"),
-    run: ({ isComplete }) => compareRebuild(isComplete ? buildables : ["host", "settings"]),
+    run: ({ isComplete }) => compareRebuild(isComplete ? buildTargets : ["host", "settings"]),
   },
   {
     name: "releases",
     group: "releases",
     tiers: ["second"],
     runsAlongside: "e2e",
-    sentence: "Every release that is kept keeps to the contract in this host",
+    sentence: "Every retained release follows the contract in this host",
     run: checkReleases,
   },
   {
@@ -183,16 +189,27 @@ export const steps: readonly Step[] = [
     group: "attacks",
     tiers: [],
     exclusive: true,
-    sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox",
-    run: ({ extraArguments }) =>
-      runAfterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRoundsEnvironment)),
+    sentence: "Attacks on the page do what is expected, in Chromium, Firefox and WebKit",
+    run: async ({ extraArguments }) => {
+      await installAttackBrowsers();
+      return runAfterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRoundsEnvironment));
+    },
+  },
+  {
+    name: "keycloak",
+    group: "keycloak",
+    tiers: [],
+    onRequest: true,
+    exclusive: true,
+    sentence: "People sign in, stay signed in and sign out with a real Keycloak",
+    run: ({ extraArguments }) => runAfterBuild(() => runPlaywright(extraArguments, "keycloak.config.ts")),
   },
   {
     name: "neighbours",
     group: "neighbours",
     tiers: [],
     exclusive: true,
-    sentence: "Whatever one account does, others are served",
+    sentence: "Others are served whatever one account does",
     run: ({ extraArguments }) => runOnTestDeployment("neighbours", extraArguments),
   },
   {
@@ -200,7 +217,7 @@ export const steps: readonly Step[] = [
     group: "contention",
     tiers: [],
     exclusive: true,
-    sentence: "However many come at once, a share has as many views as it has, and a request one answer",
+    sentence: "Concurrent calls get no extra view of a share, and no second answer to a request",
     run: ({ extraArguments }) => runOnTestDeployment("contention", extraArguments),
   },
   {
@@ -208,26 +225,102 @@ export const steps: readonly Step[] = [
     group: "faults",
     tiers: [],
     exclusive: true,
-    sentence: "Killing services, gateway and database at random loses nothing that was acknowledged",
+    sentence: "Killing services, gateway, identity provider and database loses nothing that was acknowledged",
     run: ({ extraArguments }) => runOnTestDeployment("kills", extraArguments),
+  },
+  {
+    name: "process-faults",
+    group: "faults",
+    tiers: [],
+    exclusive: true,
+    sentence: "A wrong clock of one process, a late database and old rows harm no one",
+    run: () => runOnTestDeployment("process-faults", []),
+  },
+  {
+    name: "faults",
+    group: "faults",
+    tiers: [],
+    sentence: "A wrong clock of the provider, a full disk, a slow database and old rows are named, and harm no one",
+    run: () => runJest(["--selectProjects", "api", "--runTestsByPath", ...faultTests], { workers: 1 }),
+  },
+  {
+    name: "stores",
+    group: "stores",
+    tiers: [],
+    exclusive: true,
+    onRequest: true,
+    sentence: "Folder and S3 server store alike, the service works on both, and killing either loses nothing",
+    run: runOnS3Server,
+  },
+  {
+    name: "engines",
+    group: "engines",
+    tiers: [],
+    exclusive: true,
+    onRequest: true,
+    sentence: "The service works on PostgreSQL 15 behind PgBouncer, which shares connections between transactions",
+    run: runOnPooledServer,
   },
 ];
 
-/** Read by tests that come in rounds. */
+const faultTests: readonly string[] = [
+  "api/src/auth/clock-skew.test.ts",
+  "api/src/db/unresponsive-database.test.ts",
+  "api/src/identity/faults.test.ts",
+  "api/src/objects/full-store.test.ts",
+];
+
+/** Tests of contents, from the store up. */
+const storeTests: readonly string[] = [
+  "tooling/src/objects/object-stores.test.ts",
+  "api/src/objects",
+  "api/src/uploads",
+  "api/src/secrets",
+  "api/src/stages",
+  "api/src/requests",
+  "api/src/shares",
+  "api/src/delete-account",
+  "api/src/jobs",
+  "api/src/main-kills.test.ts",
+];
+
+async function runOnS3Server({ extraArguments }: StepInput): Promise<StepResult> {
+  const server = await startS3Proxy();
+  try {
+    return await runJest(extraArguments.length > 0 ? extraArguments : storeTests, {
+      workers: 1,
+      environment: { ...server.environment, ...allRoundsEnvironment },
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runOnPooledServer({ extraArguments }: StepInput): Promise<StepResult> {
+  const engine = await startPooledServer(await installEnginePrograms());
+  try {
+    return await runJest([...(extraArguments.length > 0 ? extraArguments : ["api/src"]), "--selectProjects", "api"], {
+      environment: engine.environment,
+    });
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Makes tests with rounds run all of them. */
 const allRoundsEnvironment = { RELICARIO_TESTS: "all" } as const;
 
-/** Name of the step that runs the units of a package. */
 export function getUnitStepName(folder: string): string {
   return `unit-${folder.replaceAll("/", "-")}`;
 }
 
-/** Those of a package, without its packages inside. One worker: another step runs beside it. */
+/** Without nested packages. One worker, because another step runs in parallel. */
 function createUnitStep(folder: string): Step {
   return {
     name: getUnitStepName(folder),
     group: "unit",
     tiers: ["first", "second"],
-    sentence: `The units of ${folder} do what their tests say`,
+    sentence: `The unit tests of ${folder} pass`,
     files: ({ units }) => units.filter((file) => findPackageFolder(file) === folder),
     cached: { folder, script: "unit", report: `${folder}/build/unit.json` },
     run: async ({ files }) => {
@@ -247,12 +340,11 @@ function createUnitStep(folder: string): Step {
   };
 }
 
-/** One after the other; what failed is named by its sentence. */
 async function runChecks(): Promise<StepResult> {
   const results: StepResult[] = [];
   for (const { sentence, execute } of checkScripts) {
     const { code, output } = await execute();
-    results.push(toResult({ code, output: `✗ ${sentence}\n${output}` }));
+    results.push(toStepResult({ code, output: `✗ ${sentence}\n${output}` }));
   }
   return { ...mergeResults(results), remark: `${String(results.length)} checks` };
 }
@@ -261,26 +353,25 @@ function runBuild(): Promise<StepResult> {
   return runAfterBuild(async () =>
     mergeResults([
       { passed: 1, failed: 0, output: "" },
-      toResult(await createCheckRunner("bundles.ts")()),
-      toResult(await run(getBinPath("size-limit"), [])),
+      toStepResult(await createCheckRunner("bundles.ts")()),
+      toStepResult(await run(getBinPath("size-limit"), [])),
     ]),
   );
 }
 
-/** What starts a portal for a test has no time to build it. */
+/** Builds first, since a test that starts a portal has no time to build. */
 async function runAfterBuild(task: () => Promise<StepResult>): Promise<StepResult> {
-  await ensureBuilt(() => undefined, buildables);
+  await ensureBuilt(() => undefined, buildTargets);
   return task();
 }
 
-async function compareRebuild(names: readonly Buildable[]): Promise<StepResult> {
+async function compareRebuild(names: readonly BuildTarget[]): Promise<StepResult> {
   const problems = [...(await rebuild(names))].flatMap(([name, rebuiltFiles]) =>
     describeDifferences(hashBuiltFiles(name), rebuiltFiles).map((line) => `${name}: ${line}`),
   );
   return { passed: problems.length === 0 ? 1 : 0, failed: problems.length === 0 ? 0 : 1, output: problems.join("\n") };
 }
 
-/** One after the other, each in a page of its own. */
 function checkReleases(): Promise<StepResult> {
   return runAfterBuild(async () => {
     const { folders, incompatible } = findRetainedReleases();
@@ -291,7 +382,7 @@ function checkReleases(): Promise<StepResult> {
         environment: { RELICARIO_RELEASE: folder },
         lowPriority: true,
       });
-      results.push(toResult({ code: failed, output: `${release}\n${output}` }));
+      results.push(toStepResult({ code: failed, output: `${release}\n${output}` }));
     }
     return {
       ...mergeResults(results),
@@ -303,7 +394,7 @@ function checkReleases(): Promise<StepResult> {
   });
 }
 
-/** Who names a file means all of it. */
+/** Named files run with their long stories. */
 function runStories({ files, extraArguments, isComplete }: StepInput): Promise<StepResult> {
   const hasSelection = extraArguments.length > 0;
   const selected = hasSelection ? extraArguments : files.map((file) => file.replace(/^e2e\//, ""));
@@ -316,9 +407,10 @@ function runStories({ files, extraArguments, isComplete }: StepInput): Promise<S
   );
 }
 
-/** What runs on a small deployment of real processes, and shows what it finds as it goes. */
 const runOnTestDeployment = async (
-  name: "contention" | "kills" | "neighbours",
+  name: "process-faults" | "contention" | "kills" | "neighbours",
   extraArguments: readonly string[],
 ): Promise<StepResult> =>
-  toResult(await runNode([join("api/src/testing/neighbours", `${name}.ts`), ...extraArguments], { showOutput: true }));
+  toStepResult(
+    await runNode([join("api/src/testing/neighbours", `${name}.ts`), ...extraArguments], { showOutput: true }),
+  );

@@ -3,22 +3,17 @@ import ts from "typescript";
 const groupFunctions = new Set(["describe", "fdescribe"]);
 const testFunctions = new Set(["it", "fit", "test"]);
 const disabledFunctions = new Set(["xit", "xtest", "xdescribe"]);
-/**
- * What may stand behind the point of `it.each` or `test.describe.serial`. Anything else is not a
- * test: `test.use`.
- */
+/** Members that run tests, such as `it.each`. Others do not, such as `test.use`. */
 const runningModifiers = new Set(["only", "each", "for", "concurrent", "serial", "parallel"]);
 const skippingModifiers = new Set(["skip", "todo", "fixme", "failing", "fail"]);
 
 type CallKind = "group" | "test" | "step" | "skipped" | "other";
 
 /**
- * Full names of the tests of a file that run, as Jest prints them: the names of their groups, then
- * their own. A step of a Playwright test is listed below its test. Tests that are skipped or stand
- * in a comment are not there. Placeholders of tables and templates (`%s`, `${name}`) stay as they
- * are written.
+ * Full names as Jest prints them, groups first. Steps of a Playwright test are listed below it.
+ * Skipped and commented tests are left out. Placeholders (`%s`, `${name}`) stay as written.
  *
- * @param path its name decides whether `<` may begin an element (`.tsx`) or only a type (`.ts`)
+ * @param path its extension decides whether `<` may start an element (`.tsx`)
  */
 export function listTestNames(source: string, path: string): readonly string[] {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);

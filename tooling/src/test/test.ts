@@ -1,7 +1,6 @@
 /**
- * `npm test`: the first tier. `npm test -- stories` (`npm run test:stories`): the second. `npm test
- * -- <group> [more]`: a part of both. `npm test -- all`: everything, also what takes too long for
- * every time. Ends with `N passed, N failed`.
+ * `npm test`: the first tier. `npm test -- stories`: the second. `npm test -- <group> [more]`: a
+ * group of steps. `npm test -- all`: everything. Ends with `N passed, N failed`.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +35,7 @@ for (const signal of ["SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-/** Under CI everything runs; elsewhere a step that passed with the same inputs is passed over. */
+/** CI runs everything; elsewhere a step that passed with the same inputs is skipped. */
 const useCache = process.env["CI"] !== "true" && tier !== null;
 const startedAt = performance.now();
 let passed = 0;
@@ -60,7 +59,7 @@ async function executeStep(step: Step, files: readonly string[]): Promise<void> 
   if (report.failed > 0) console.log(`${report.output.trim()}\n`);
 }
 
-/** @throws Error where git does not know the checkout */
+/** @throws Error when the checkout is not one of git */
 async function loadTestFiles(): Promise<TestFiles> {
   if (tier === null && !isComplete) return { units: [], stories: [] };
   const files = (await listCheckoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
@@ -90,7 +89,7 @@ const scheduledSteps = selectSteps();
 
 function selectSteps(): Step[] {
   if (tier !== null) return steps.filter((step) => step.tiers.includes(tier) && getStepFiles(step)?.length !== 0);
-  if (isComplete) return steps.filter(({ replacesGroup }) => replacesGroup !== true);
+  if (isComplete) return steps.filter(({ replacesGroup, onRequest }) => replacesGroup !== true && onRequest !== true);
   const groupSteps = steps.filter(({ group }) => group === requestedPart);
   const replacements = groupSteps.filter((step) => step.replacesGroup === true);
   return replacements.length > 0 ? replacements : groupSteps;
@@ -102,7 +101,7 @@ const runsInParallel = (step: Step): boolean =>
   step.exclusive !== true &&
   (step.runsAlongside === undefined || !scheduledSteps.some(({ group }) => group === step.runsAlongside));
 
-/** What has many files last would be waited for alone. */
+/** Longest first: steps without test files, then those with most. */
 const queue = scheduledSteps
   .filter(runsInParallel)
   .sort((a, b) =>

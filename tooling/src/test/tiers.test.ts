@@ -11,7 +11,7 @@ const createRow = (...tests: string[]): CoverageRow => ({
 const getUnitPath = (name: string): string => `host/src/${name}.test.ts`;
 const getStoryPath = (name: string): string => `e2e/specs/${name}.spec.ts`;
 
-describe("tiersOf", () => {
+describe("assignTiers", () => {
   const files = [
     getUnitPath("a"),
     getUnitPath("b"),
@@ -27,7 +27,7 @@ describe("tiersOf", () => {
     "tooling/template/src/one.test.tsx",
   ];
 
-  it("takes unit files that a fact names, conformance and contract suites first, and all others second", () => {
+  it("puts into the first tier unit files that a fact names, conformance and contract suites, and all others into the second", () => {
     const { first, second } = assignTiers(files, [createRow(getUnitPath("a"))]);
     expect([first.units, second.units]).toEqual([
       [getUnitPath("a"), getUnitPath("contracts/c"), "remote-a/src/conformance.test.tsx"],
@@ -35,7 +35,7 @@ describe("tiersOf", () => {
     ]);
   });
 
-  it("tells the main stories first, and leaves a story whose facts a unit shows to the second", () => {
+  it("puts into the first tier the main stories, and into the second a story whose facts a unit file shows", () => {
     const { first, second } = assignTiers(files, [createRow(getUnitPath("a"), getStoryPath("x"))]);
     expect([first.stories, second.stories]).toEqual([
       mainStories.toSorted(),
@@ -43,7 +43,7 @@ describe("tiersOf", () => {
     ]);
   });
 
-  it("tells the fewest stories that show what no unit shows", () => {
+  it("selects the fewest stories that show what no unit file shows", () => {
     const { first } = assignTiers(files, [
       createRow(getStoryPath("x")),
       createRow(getStoryPath("x"), getStoryPath("y")),
@@ -54,13 +54,13 @@ describe("tiersOf", () => {
     expect(first.stories).toEqual([getStoryPath("x"), getStoryPath("z"), ...mainStories].sort());
   });
 
-  it("lets a fact that an attack shows too be shown by its story", () => {
+  it("selects the story of a fact that otherwise only an attack shows", () => {
     expect(assignTiers(files, [createRow("e2e/attacks/one.spec.ts", getStoryPath("y"))]).first.stories).toContain(
       getStoryPath("y"),
     );
   });
 
-  it("takes what is related to a change first, the nearest within the budget, and says what is left", () => {
+  it("puts into the first tier unit files related to a change, the nearest within the budget, and lists the others", () => {
     const relatedFiles = Array.from({ length: maxRelatedFiles + 2 }, (_, index) =>
       getUnitPath(`related-${String(index).padStart(3, "0")}`),
     );
@@ -79,7 +79,7 @@ describe("tiersOf", () => {
     expect(second.units).toEqual([getUnitPath("b"), ...postponed, "remote-a/src/conformance-all.test.tsx"]);
   });
 
-  it("puts every file that is not run elsewhere into one tier", () => {
+  it("puts every file that no other command runs into one tier", () => {
     const { first, second } = assignTiers(
       files,
       [createRow(getUnitPath("a")), createRow(getStoryPath("x"))],

@@ -1,6 +1,6 @@
 /**
- * What runs when: `npm test` runs the first tier, `npm run test:stories` the second. Both follow
- * from docs/coverage.md.
+ * Tiers of tests, derived from docs/coverage.md: `npm test` runs the first, `npm run test:stories`
+ * the second.
  */
 import type { CoverageRow } from "./coverage-table.ts";
 
@@ -19,39 +19,34 @@ export interface Tiers {
   readonly postponed: readonly string[];
 }
 
-/** Told at every run, whatever else shows their facts: what people come for. */
+/** Stories of the main tasks: always in the first tier. */
 export const mainStories: readonly string[] = ["e2e/specs/protect-and-recover.spec.ts", "e2e/specs/sharing.spec.ts"];
 
-/**
- * Unit files related to a change that the first tier takes beside its own: a minute and a half on
- * two processors.
- */
+/** Most related unit files that the first tier adds: a minute and a half on two processors. */
 export const maxRelatedFiles = 60;
 
-/**
- * Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package
- * outside of this one runs them.
- */
-const excludedFiles = /^(e2e\/attacks|host\/released|tooling\/template)\//;
+/** In neither tier: other commands run them. */
+const excludedFiles =
+  /^((e2e\/attacks|e2e\/keycloak|host\/released|tooling\/template)\/|api\/src\/db\/pooler\.test\.ts$)/;
 const storyFolder = "e2e/specs/";
 /**
- * No fact names them, and others rest on them: what remotes promise the host, and the same
- * assertions on a fake and on what it stands for.
+ * Conformance of remotes, and assertions that a fake shares with what it replaces: always in the
+ * first tier.
  */
 const contractSuites = /\/src\/conformance\.test\.tsx$|\/contracts\//;
 
-/** Sorts all test files of the checkout; null for what belongs to neither tier. */
+/** Null for neither tier. */
 function classifyTestFile(file: string): keyof TestFiles | null {
   if (excludedFiles.test(file)) return null;
   return file.startsWith(storyFolder) ? "stories" : "units";
 }
 
 /**
- * The first tier: unit files that a fact names, conformance and contract suites, unit files related
- * to what changed, and the fewest story files that show all facts which no unit shows, the main
- * ones among them. The second tier: all other files.
+ * First tier: units that a fact names, conformance and contract suites, units related to a change,
+ * and the fewest stories, main ones included, that show all facts without a unit. Second: all
+ * others.
  *
- * @param related unit files related to what changed since the main branch, the nearest first
+ * @param related nearest first
  */
 export function assignTiers(
   files: readonly string[],
@@ -77,10 +72,7 @@ export function assignTiers(
   };
 }
 
-/**
- * A greedy set cover: each time the file that shows most of what is left; of equals the first by
- * name.
- */
+/** Greedy set cover; among equals the first by name. */
 function selectStories(rows: readonly CoverageRow[], stories: readonly string[]): ReadonlySet<string> {
   const selected = new Set(mainStories);
   let remaining = rows

@@ -1,6 +1,6 @@
-/** Markup that is safe to send. Only the tag below makes it. */
+/** Markup that is safe to send. Created only by {@link html} and `Html.trusted`. */
 export class Html {
-  readonly #markup: string; // private, so that no object of the same shape is taken for one
+  readonly #markup: string; // private, so that no object of the same shape is assignable
 
   private constructor(markup: string) {
     this.#markup = markup;
@@ -10,7 +10,7 @@ export class Html {
     return this.#markup;
   }
 
-  /** For markup that this program or the library wrote itself; never for anything that came in. */
+  /** For markup of this program or the library; never for input. */
   static trusted(markup: string): Html {
     return new Html(markup);
   }
@@ -18,10 +18,7 @@ export class Html {
 
 type Interpolation = Html | string | number | null | readonly Html[];
 
-/**
- * Everything put in is escaped, unless it was made by this tag itself. Attribute values must stand
- * in double quotes.
- */
+/** Escapes every part that is not {@link Html}. Attribute values must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Interpolation[]): Html {
   return Html.trusted(strings.reduce((markup, string, index) => markup + toMarkup(parts[index - 1] ?? null) + string));
 }

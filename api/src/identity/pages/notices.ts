@@ -1,9 +1,8 @@
 import { html, Html } from "./html.ts";
 import { renderPage, createTranslator, type Appearance } from "./layout.ts";
 
-export type NoticeName = "expired" | "not_found" | "refused" | "failed" | "signed_out";
+export type NoticeName = "expired" | "not_found" | "refused" | "busy" | "failed" | "signed_out";
 
-/** A page that says one thing and offers the way back. */
 export function renderNoticePage(
   appearance: Appearance,
   name: NoticeName,
@@ -13,13 +12,13 @@ export function renderNoticePage(
   return renderPage(appearance, {
     title: t((texts) => texts[name].title),
     lead: t((texts) => texts[name].lead),
-    body: html`${code === undefined ? null : html`<p class="code">${t((texts) => texts.common.code_label)}: <code>${code}</code></p>`}
+    body: html`${code === undefined ? null : html`<p>${t((texts) => texts.common.code_label)}: <code>${code}</code></p>`}
 ${returnUrl === undefined ? null : html`<a class="button" href="${returnUrl}">${t((texts) => texts.common.back_action)}</a>`}`,
   });
 }
 
 /**
- * Asks before signing out: whoever sent the browser here did not show that it knows who is signed
+ * Renders the question before a sign-out whose request did not prove that it knows who is signed
  * in.
  */
 export function renderSignOutConfirmationPage(
@@ -36,7 +35,7 @@ ${stayUrl === undefined ? null : html`<a class="button quiet" href="${stayUrl}">
   });
 }
 
-/** Sends itself. The button is for browsers that run no scripts. */
+/** Renders a page that submits itself. The button is for browsers without scripts. */
 export function renderAutoSignOutPage(appearance: Appearance, { form }: { form: string }): string {
   const t = createTranslator(appearance);
   return renderPage(appearance, {
@@ -48,10 +47,10 @@ export function renderAutoSignOutPage(appearance: Appearance, { form }: { form: 
   });
 }
 
-/** Its digest stands in the policy of that one page. */
+/** The page's policy contains its digest. */
 export const signOutScript = `document.querySelector("button[name=logout]").click();`;
 
-/** The library's own form: its id, and nothing in it but the token against forgery. */
+/** Id of the library's form, whose only field is the token against forgery. */
 const logoutFormId = "op.logoutForm";
 function trustSignOutForm(form: string): Html {
   return Html.trusted(form);

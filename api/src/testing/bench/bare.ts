@@ -1,8 +1,8 @@
 /**
- * What the service is compared with: the same answers from routes of Fastify that do nothing else.
- * `/same/…` has them ready; `/query/…` makes one query of the primary key on a pool like the
- * service's, for a favourite one `update … returning` in a transaction. Who calls is believed:
- * header `account`.
+ * The baseline of the benchmark: the same responses from Fastify routes that do nothing else.
+ * `/same/…` returns them from memory; `/query/…` makes one primary key query on a pool like the
+ * service's, for a favourite an `update … returning` in a transaction. The header `account` is
+ * trusted.
  */
 import Fastify from "fastify";
 import { Pool } from "pg";

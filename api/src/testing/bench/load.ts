@@ -2,9 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-/**
- * One call, whole as it goes over the wire. The calls of one connection take turns among its list.
- */
+/** Calls as raw bytes. A connection cycles through its list. */
 export type CallList = readonly [Buffer, ...Buffer[]];
 
 export interface LoadResult {
@@ -13,8 +11,8 @@ export interface LoadResult {
   readonly median: number;
   readonly p99: number;
   readonly calls: number;
-  /** Of an answer, headers included. */
-  readonly bytesPerAnswer: number;
+  /** Of a response, headers included. */
+  readonly bytesPerResponse: number;
 }
 
 export function buildHttpCall(
@@ -39,11 +37,11 @@ export function buildHttpCall(
 }
 
 /**
- * Calls for so long, one connection for each list, a call when the answer before it is whole; with
- * `rate` no more than so many a second in all. Costs far less than a client of HTTP: the servers
- * have the processors.
+ * Makes calls for a time, on one connection per list, each after the previous response; at most
+ * `maxCallsPerSecond` in total. Costs far less than an HTTP client, which leaves the processors to
+ * the servers.
  *
- * @throws Error for an answer that is not 200.
+ * @throws Error for a response other than 200.
  */
 export async function generateLoad(
   port: number,
@@ -65,8 +63,7 @@ export async function generateLoad(
         if (intervalMilliseconds > 0) {
           const waitMilliseconds = dueAt - performance.now();
           if (waitMilliseconds > 0) await pause(waitMilliseconds);
-          // A timer that fires late is not the server's; a call that had to wait for the one before
-          // it is.
+          // A late timer is not the server's fault; waiting for the previous response is.
           const startedCallAt = waitMilliseconds > 0 ? performance.now() : dueAt;
           const receivedBytes = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
           totalBytes += receivedBytes;
@@ -90,15 +87,15 @@ export async function generateLoad(
     median: getPercentile(0.5),
     p99: getPercentile(0.99),
     calls: durations.length,
-    bytesPerAnswer: totalBytes / durations.length,
+    bytesPerResponse: totalBytes / durations.length,
   };
 }
 
-/** Of an answer in chunks; it comes as one piece. */
+/** Ends a chunked response. */
 const endOfChunks = Buffer.from("0\r\n\r\n");
 const endOfHead = Buffer.from("\r\n\r\n");
 
-/** @returns the bytes of the answer. */
+/** @returns the bytes of the response. */
 function sendCall(socket: Socket, call: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     let receivedBytes = 0;
@@ -120,7 +117,7 @@ function sendCall(socket: Socket, call: Buffer): Promise<number> {
         const [, contentLength] = /\r\ncontent-length: (\d+)/i.exec(headText) ?? [];
         if (!headText.startsWith("HTTP/1.1 200 ")) {
           removeListeners();
-          reject(new Error(`it was answered ${headText.slice(0, 40)}`));
+          reject(new Error(`the server answered ${headText.slice(0, 40)}`));
           return;
         }
         expectedBytes = contentLength === undefined ? -1 : end + endOfHead.length + Number(contentLength);

@@ -6,7 +6,7 @@ interface ProfileNode {
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
 }
 
-/** Of V8: times in microseconds of the monotonic clock. */
+/** V8's format: microseconds of the monotonic clock. */
 interface Profile {
   readonly nodes: readonly ProfileNode[];
   readonly startTime: number;
@@ -15,14 +15,14 @@ interface Profile {
 }
 
 export interface TimeShare {
-  readonly what: string;
-  /** Of the time that the thread was busy. */
+  readonly label: string;
+  /** Of the thread's busy time. */
   readonly percent: number;
 }
 
 /**
- * Where a process was busy between two moments (`process.hrtime.bigint()`), by what `--cpu-prof`
- * left in the folder: functions by their own time, and packages.
+ * Where a process was busy between two times (`process.hrtime.bigint()`), from the `--cpu-prof`
+ * files in the folder: functions by self time, and packages.
  */
 export function findBusiest(
   folder: string,
@@ -61,7 +61,7 @@ export function findBusiest(
   const toTimeShares = (times: ReadonlyMap<string, number>): TimeShare[] =>
     [...times]
       .sort(([, a], [, b]) => b - a)
-      .map(([what, time]) => ({ what, percent: (100 * time) / busyMicroseconds }));
+      .map(([label, time]) => ({ label, percent: (100 * time) / busyMicroseconds }));
   return { functions: toTimeShares(functions), packages: toTimeShares(packages) };
 }
 
@@ -72,7 +72,7 @@ function getLocation(url: string): string {
     : path.replace(/^.*\/(?=(api|shared)\/src\/)/, "");
 }
 
-/** The package that a function belongs to; what has no file is V8's or the system's. */
+/** The package of a function; without a file it is V8's or the system's. */
 function getPackageName({ url, functionName }: ProfileNode["callFrame"]): string {
   const location = getLocation(url);
   if (location === "") return functionName.startsWith("(") ? functionName : "(native)";

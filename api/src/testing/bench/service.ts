@@ -1,9 +1,9 @@
 /**
- * What a call costs: `pnpm bench:service [--seconds 4] [--rounds 3] [--without memory]`. The
- * service as it is started, and in turns with it bare routes of Fastify with the same answers
- * (bare.ts), in one run on one PostgreSQL server, ten connections and ten accounts each; then where
- * the service's time goes, and what the whole system takes at rest. The last line is JSON; fails
- * when a limit is missed. Linux only: it reads /proc.
+ * Benchmark of calls: `pnpm bench:service [--seconds 4] [--rounds 3] [--without memory]`. Measures
+ * the service and, alternating, bare Fastify routes with the same responses (bare.ts), on one
+ * PostgreSQL server, with ten connections and ten accounts each; then a profile of the service, two
+ * services beside one, and the idle memory of the whole system. The last line is JSON; fails when a
+ * limit is missed. Linux only: reads /proc.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,15 +19,17 @@ import { startDatabaseServer } from "@relicario/tooling/database";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
-import { createSessionKey, startIssuer } from "../issuer.ts";
+import { startIssuer } from "../issuer.ts";
 import { buildLabel, buildSecret, createPerson, type Person } from "../person.ts";
+import { createServiceVariables } from "../service.ts";
 import { buildHttpCall, generateLoad, type CallList, type LoadResult } from "./load.ts";
 import { readProcessName, readProcessorSeconds, readProportionalMegabytes, findProcessTree } from "./processes.ts";
 import { findBusiest, type TimeShare } from "./profile.ts";
+import { startServer, type StartedServer } from "./server.ts";
 
 /**
- * Calls a second, beside a bare route that makes the one query that is needed; p99 in medians;
- * memory at rest in MB.
+ * Calls per second relative to a bare route with the one necessary query; p99 relative to its
+ * median; idle memory in MB.
  */
 const limits = { me: 0.6, list: 0.6, favorite: 0.5, p99: 10, memory_mb: 300 } as const;
 const callNames = ["me", "list", "favorite"] as const;
@@ -62,16 +64,10 @@ const { values } = parseArgs({
 });
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
 
-/** Of one name at one server: the round in the middle. Times in microseconds a call. */
+/** Cost of a call at one server: the median round. Microseconds per call. */
 interface Cost extends LoadResult {
-  readonly serverMicros: number;
-  readonly databaseMicros: number;
-}
-
-interface StartedServer {
-  readonly port: number;
-  readonly pid: number;
-  stop(): Promise<void>;
+  readonly serverMicroseconds: number;
+  readonly databaseMicroseconds: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "relicario-bench-"));
@@ -86,30 +82,27 @@ try {
 async function measure(): Promise<void> {
   const database = await startDatabaseServer({
     folder: join(folder, "database"),
-    settings: { shared_preload_libraries: "pg_stat_statements" },
+    parameters: { shared_preload_libraries: "pg_stat_statements" },
   });
   cleanups.push(() => database.stop());
   await database.createDatabase("relicario");
   const issuer = await startIssuer();
   cleanups.push(() => issuer.stop());
   const variables = {
-    DATABASE_URL: database.url("relicario"),
-    OBJECTS_URL: join(folder, "objects"),
-    MAIL_URL: join(folder, "outbox"),
-    IDP_AUTHORITY: issuer.issuer,
-    IDP_CLIENT_ID: "relicario-portal",
-    PUBLIC_ORIGIN: "http://localhost:3000",
-    SESSION_KEYS: JSON.stringify({ keys: [await createSessionKey()] }),
+    ...(await createServiceVariables(issuer.issuer, database.getUrl("relicario"), join(folder, "objects"))),
     SESSION_TTL_SECONDS: "86400",
-    RECORD_KEY: Buffer.alloc(32, 7).toString("base64url"),
-    STOP_WAIT_SECONDS: "0",
-    // Nobody sets a star a thousand times a second: without this the bench would measure refusals.
+    // Without this the rate limit of stars would be measured.
     RATE_LIMITS: JSON.stringify({ write: 100_000_000 }),
   };
-  const service = await startServer("main.ts", variables);
-  const bare = await startServer("testing/bench/bare.ts", variables);
-  const postmaster = await findDatabaseServerPid(database.url("postgres"));
-  const client = new Client({ connectionString: database.url("relicario") });
+  const startCleanedServer = async (script: string, flags?: readonly string[]): Promise<StartedServer> => {
+    const server = await startServer(script, variables, flags);
+    cleanups.push(server.stop);
+    return server;
+  };
+  const service = await startCleanedServer("main.ts");
+  const bare = await startCleanedServer("testing/bench/bare.ts");
+  const postmaster = await findDatabaseServerPid(database.getUrl("postgres"));
+  const client = new Client({ connectionString: database.getUrl("relicario") });
   await client.connect();
   cleanups.push(() => client.end());
   await client.query("create extension pg_stat_statements");
@@ -120,12 +113,12 @@ async function measure(): Promise<void> {
     ),
   );
   await client.query("vacuum analyze");
-  for (const { person, answers } of people) {
+  for (const { person, responseBodies } of people) {
     for (const name of callNames) {
       await fetch(`http://127.0.0.1:${String(bare.port)}/answers/${name}`, {
         method: "PUT",
         headers: { account: person.userId, "content-type": "application/json" },
-        body: JSON.stringify(answers[name]),
+        body: JSON.stringify(responseBodies[name]),
       });
     }
   }
@@ -148,12 +141,34 @@ async function measure(): Promise<void> {
     const toMicrosecondsPerCall = (end: number, start: number): number => ((end - start) * 1e6) / loadResult.calls;
     return {
       ...loadResult,
-      serverMicros: toMicrosecondsPerCall(readProcessorSeconds([pid]), secondsBefore[0]),
-      databaseMicros: toMicrosecondsPerCall(readProcessorSeconds(findProcessTree(postmaster)), secondsBefore[1]),
+      serverMicroseconds: toMicrosecondsPerCall(readProcessorSeconds([pid]), secondsBefore[0]),
+      databaseMicroseconds: toMicrosecondsPerCall(readProcessorSeconds(findProcessTree(postmaster)), secondsBefore[1]),
     };
   };
 
-  // warms up
+  /** Calls per second of two processes relative to one, with the same callers; a median. */
+  const measureTwoServices = async (): Promise<Record<CallName, number>> => {
+    const second = await startCleanedServer("main.ts");
+    const ratioByName = {} as Record<CallName, number>;
+    for (const name of callNames) {
+      const callLists = buildCallLists("service", name);
+      const half = callLists.length / 2;
+      const ratiosOfRounds: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const alone = await generateLoad(service.port, callLists, seconds);
+        const both = await Promise.all([
+          generateLoad(service.port, callLists.slice(0, half), seconds),
+          generateLoad(second.port, callLists.slice(half), seconds),
+        ]);
+        ratiosOfRounds.push(both.reduce((sum, { callsPerSecond }) => sum + callsPerSecond, 0) / alone.callsPerSecond);
+      }
+      ratioByName[name] = computeMedian(ratiosOfRounds);
+    }
+    await second.stop();
+    return ratioByName;
+  };
+
+  // warm-up
   for (const name of callNames) for (const server of servers) await measureLoad(server, name, Math.min(seconds, 3));
   const costs = {} as Record<CallName, Record<Server, Cost>>;
   const statementsPerCall = {} as Record<CallName, number>;
@@ -196,7 +211,7 @@ async function measure(): Promise<void> {
   for (const name of callNames) {
     const profiles = join(folder, `profile-${name}`);
     mkdirSync(profiles);
-    const profiledServer = await startServer("main.ts", variables, ["--cpu-prof", `--cpu-prof-dir=${profiles}`]);
+    const profiledServer = await startCleanedServer("main.ts", ["--cpu-prof", `--cpu-prof-dir=${profiles}`]);
     await generateLoad(profiledServer.port, buildCallLists("service", name), 2);
     const from = process.hrtime.bigint();
     await generateLoad(profiledServer.port, buildCallLists("service", name), seconds);
@@ -209,6 +224,7 @@ async function measure(): Promise<void> {
     );
   }
 
+  const twoServices = await measureTwoServices();
   const memory = values.without.includes("memory") ? null : await measureMemoryAtRest();
   const isWithinLimits =
     callNames.every((name) => ratios[name] >= limits[name] && p99Ratios[name] < limits.p99) &&
@@ -221,6 +237,7 @@ async function measure(): Promise<void> {
       p99: p99Ratios,
       p99_of_query: p99RatiosOfQuery,
       memory_mb: memory,
+      two_services: twoServices,
       queries: statementsPerCall,
       costs,
       profile,
@@ -230,13 +247,13 @@ async function measure(): Promise<void> {
   process.exitCode = isWithinLimits ? 0 : 1;
 }
 
-/** One secret by a call; of the others the rows that these calls read. */
+/** Stores one secret by a call, the others as rows. */
 async function seedAccount(
   port: number,
   client: Client,
   issuer: Awaited<ReturnType<typeof startIssuer>>,
   subject: string,
-): Promise<{ person: Person; secretId: string; answers: Record<CallName, unknown> }> {
+): Promise<{ person: Person; secretId: string; responseBodies: Record<CallName, unknown> }> {
   const call = async (path: string, token: string | null, method = "GET", body?: unknown): Promise<unknown> => {
     const response = await fetch(`http://127.0.0.1:${String(port)}${path}`, {
       method,
@@ -250,7 +267,7 @@ async function seedAccount(
     return response.json();
   };
   const { token } = (await call("/auth/token?app_vendor_id=relicario", null, "POST", {
-    token: await issuer.accessToken(subject),
+    token: await issuer.createAccessToken(subject),
   })) as { token: string };
   const person = createPerson(subject, token);
   const { body } = buildSecret(person);
@@ -266,39 +283,11 @@ async function seedAccount(
   return {
     person,
     secretId,
-    answers: { me: await call(pathByName.me, token), list: await call(pathByName.list, token), favorite },
+    responseBodies: { me: await call(pathByName.me, token), list: await call(pathByName.list, token), favorite },
   };
 }
 
-async function startServer(
-  script: string,
-  variables: Readonly<Record<string, string>>,
-  flags: readonly string[] = [],
-): Promise<StartedServer> {
-  const file = fileURLToPath(new URL(`../../${script}`, import.meta.url));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...flags, file], {
-    env: { PATH: process.env["PATH"], ...variables },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = once(child, "exit");
-  const stop = async (): Promise<void> => {
-    child.kill("SIGTERM");
-    await exited;
-  };
-  cleanups.push(stop);
-  const port = await new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const [, portText] = /^\{"ready":true,"port":(\d+)\}$/.exec(line) ?? []; // lines of its log are dropped
-      if (portText !== undefined) resolve(Number(portText));
-    });
-    void exited.then(() => {
-      reject(new Error(`${script} did not start`));
-    });
-  });
-  return { port, pid: child.pid ?? 0, stop };
-}
-
-/** The server's first process: the parent of the one that answers. */
+/** The server's main process: the parent of a backend. */
 async function findDatabaseServerPid(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -317,7 +306,7 @@ async function findDatabaseServerPid(url: string): Promise<number> {
   return parent;
 }
 
-/** Statements that the server was given since the last reset, BEGIN and COMMIT among them. */
+/** Statements since the last reset, BEGIN and COMMIT included. */
 async function countStatements(client: Client): Promise<number> {
   const { rows } = await client.query<{ calls: string }>(
     "select coalesce(sum(calls), 0) as calls from pg_stat_statements where query not like '%pg_stat_statements%'",
@@ -325,7 +314,7 @@ async function countStatements(client: Client): Promise<number> {
   return Number(rows[0]?.calls);
 }
 
-/** The whole system as `npm start` runs it, what starts it included, nobody calling. In MB. */
+/** Idle memory of the whole system as `npm start` runs it, in MB. */
 async function measureMemoryAtRest(): Promise<number> {
   const file = fileURLToPath(new URL("../../../../tooling/src/start/start.ts", import.meta.url));
   const environment = {
@@ -390,14 +379,14 @@ function printCosts(
 ): void {
   console.log(`\n${name.padEnd(10)}calls/s   µs server   µs database   median ms   p99 ms   bytes`);
   for (const server of servers) {
-    const { callsPerSecond, serverMicros, databaseMicros, median, p99, bytesPerAnswer } = costs[server];
+    const { callsPerSecond, serverMicroseconds, databaseMicroseconds, median, p99, bytesPerResponse } = costs[server];
     const figures = [
       [callsPerSecond, 7, 0],
-      [serverMicros, 12, 0],
-      [databaseMicros, 14, 0],
+      [serverMicroseconds, 12, 0],
+      [databaseMicroseconds, 14, 0],
       [median, 12, 2],
       [p99, 9, 2],
-      [bytesPerAnswer, 8, 0],
+      [bytesPerResponse, 8, 0],
     ] as const;
     console.log(
       `${server.padEnd(10)}${figures.map(([figure, width, digits]) => figure.toFixed(digits).padStart(width)).join("")}`,
@@ -410,5 +399,5 @@ function printCosts(
 }
 
 function formatShares(shares: readonly TimeShare[]): string {
-  return shares.map(({ what, percent }) => `  ${percent.toFixed(1).padStart(5)} %  ${what}`).join("\n");
+  return shares.map(({ label, percent }) => `  ${percent.toFixed(1).padStart(5)} %  ${label}`).join("\n");
 }

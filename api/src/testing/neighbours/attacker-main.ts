@@ -1,15 +1,21 @@
 /**
- * An attacker, in a process of its own so that its work is not counted as that of a neighbour:
- * begins when told, and ends with its parent.
+ * An attacker in its own process, so that its work does not count as a neighbour's: starts on a
+ * message, and ends with its parent.
  */
 import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { attacks, createAttacker } from "./attacks.ts";
+import { Client } from "pg";
+
+import { attacks, createAttacker, type RequestLink } from "./attacks.ts";
 import { createCaller } from "./caller.ts";
 
 export interface AttackOrder {
   readonly origin: string;
+  readonly serviceOrigin: string;
+  readonly providerIssuer: string;
+  readonly databaseUrl: string;
+  readonly link: RequestLink;
   readonly address: string;
   readonly attackIndex: number;
   readonly subject: string;
@@ -18,18 +24,18 @@ export interface AttackOrder {
 }
 
 /**
- * What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or
- * hung, `held` for those that wait.
+ * Messages to the parent. `answerCounts` is by status code; 0 is a broken or hanging connection,
+ * `held` a waiting one.
  */
 export type AttackerMessage =
   | { readonly kind: "started" }
   | { readonly kind: "failed"; readonly reason: string }
-  | { readonly kind: "answers"; readonly answers: Readonly<Record<string, number>> };
+  | { readonly kind: "answers"; readonly answerCounts: Readonly<Record<string, number>> };
 
 const sendMessage = (message: AttackerMessage): void => void process.send?.(message);
 
 process.once("message", (order: AttackOrder) => {
-  setPriority(19); // elsewhere it would have a machine of its own
+  setPriority(19); // a real attacker has its own machine
   attack(order).catch((error: unknown) => {
     sendMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
   });
@@ -38,6 +44,10 @@ process.once("disconnect", () => process.exit(0));
 
 async function attack({
   origin,
+  serviceOrigin,
+  providerIssuer,
+  databaseUrl,
+  link,
   address,
   attackIndex: index,
   subject,
@@ -51,11 +61,28 @@ async function attack({
     answerCounts[status] = (answerCounts[status] ?? 0) + step;
   };
   const attackOnce = await chosenAttack.prepare(
-    createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count: countStatus }),
+    createAttacker({
+      caller: createCaller(origin, address, token),
+      service: createCaller(serviceOrigin, address, token),
+      provider: createCaller(providerIssuer.replace("localhost", "127.0.0.1"), address, null),
+      providerIssuer,
+      address,
+      link,
+      query: async (text) => {
+        const client = new Client({ connectionString: databaseUrl });
+        await client.connect();
+        await client.query(text);
+        await client.end();
+      },
+      subject,
+      token,
+      accessToken,
+      countStatus,
+    }),
   );
   sendMessage({ kind: "started" });
   process.on("message", () => {
-    sendMessage({ kind: "answers", answers: answerCounts });
+    sendMessage({ kind: "answers", answerCounts });
   });
   const runLane = async (): Promise<never> => {
     for (;;) {

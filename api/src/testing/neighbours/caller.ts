@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 
-/** Longest wait for an answer, in milliseconds: a call that has none by then hangs. */
+/** Milliseconds after which a call without a response hangs. */
 export const callTimeoutMilliseconds = 10_000;
 
 export interface CallInit {
@@ -16,19 +16,21 @@ export interface CallResult {
 }
 
 /**
- * Somebody who calls the portal from an address of their own (of 127.0.0.0/8, which only Linux has
- * whole).
+ * A client of the portal with its own IP address (of 127.0.0.0/8, which only Linux serves
+ * completely).
  */
 export interface Caller {
-  /** @throws when there is no answer within `callTimeoutMilliseconds`, or the connection breaks */
+  /**
+   * @throws when there is no response within `callTimeoutMilliseconds`, or the connection breaks
+   */
   call(path: string, init?: CallInit): Promise<CallResult>;
-  /** A JSON body. */
-  json(method: "POST" | "PUT" | "PATCH", path: string, body: unknown): Promise<CallResult>;
-  /** A connection on which anything can be written, and anything left unread. */
-  socket(): Socket;
-  /** What each call of this person says of itself. */
+  /** Sends a JSON body. */
+  callJson(method: "POST" | "PUT" | "PATCH", path: string, body: unknown): Promise<CallResult>;
+  /** Opens a raw connection. */
+  openSocket(): Socket;
+  /** The authorization header of each call. */
   readonly authorization: string;
-  end(): void;
+  close(): void;
 }
 
 export function createCaller(origin: string, address: string, token: string | null): Caller {
@@ -60,14 +62,14 @@ export function createCaller(origin: string, address: string, token: string | nu
   return {
     authorization,
     call,
-    json: (method, path, body) =>
+    callJson: (method, path, body) =>
       call(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-    socket: () => {
+    openSocket: () => {
       const socket = connect({ host: hostname, port: Number(port), localAddress: address });
-      socket.on("error", () => undefined); // whoever is attacked may hang up
+      socket.on("error", () => undefined); // the server may close it
       return socket;
     },
-    end: () => {
+    close: () => {
       agent.destroy();
     },
   };

@@ -1,8 +1,8 @@
 /**
- * Whether a view is a view when many come at once: `npm run test:contention`. Two services on one
- * database behind one gateway, real sockets, two hundred openings of a share with five views from
- * many addresses at the same moment; and two finishes of one request. The last line is JSON; fails
- * when more or fewer contents came than there were views, or more answers than one.
+ * Tests views under contention: `npm run test:contention`. Two services on one database behind one
+ * gateway, real sockets, two hundred concurrent openings of a share with five views from many
+ * addresses; and two concurrent finishes of one request. The last line is JSON; fails when there
+ * are more or fewer contents than views, or more than one answer.
  */
 import { answerPath, OwnShare, RequestList, ShareClaim } from "@relicario/shared/api";
 import { z } from "zod";
@@ -28,7 +28,7 @@ const openingCount = 200;
 const viewCount = 5;
 const roundCount = 5;
 const finishPairCount = 20;
-/** The gateway lets each do eight calls at a time. */
+/** The gateway allows eight concurrent calls per IP address. */
 const callerAddressCount = 25;
 
 const deployment = await startTestDeployment();
@@ -66,7 +66,7 @@ try {
       .map(({ body }) => ShareClaim.parse(parseBody(body)));
     const contents = await Promise.all(
       shareClaims.map(({ download }, index) =>
-        getCaller(index).json("POST", "/share/content", { token: download.token }),
+        getCaller(index).callJson("POST", "/share/content", { token: download.token }),
       ),
     );
     expectEqual(
@@ -87,7 +87,7 @@ try {
   const opening = buildOpening(repeatedShare);
   const repeatedResponses = await Promise.all(
     Array.from({ length: openingCount }, (_, index) =>
-      getCaller(index).json("POST", "/share/get-public-secret", opening),
+      getCaller(index).callJson("POST", "/share/get-public-secret", opening),
     ),
   );
   expectEqual(
@@ -100,7 +100,7 @@ try {
   const protectedShare = await createShare(calls, owner, secret.id, { password: true });
   const guesses = await Promise.all(
     Array.from({ length: openingCount }, (_, index) =>
-      getCaller(index).json("POST", "/share/get-public-secret", {
+      getCaller(index).callJson("POST", "/share/get-public-secret", {
         ...buildOpening(protectedShare),
         pass_auth: "A".repeat(43),
       }),
@@ -127,7 +127,7 @@ try {
         getCaller(index).call(answerPath(answer.id), {
           method: "PUT",
           headers: { "content-type": "application/json", ...answer.headers },
-          body: JSON.stringify(answer.finish),
+          body: JSON.stringify(answer.finishBody),
         }),
       ),
     );
@@ -152,7 +152,7 @@ try {
   console.log(JSON.stringify({ test: "contention", ok: failures.length === 0, failures }));
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
-  for (const caller of callers) caller.end();
+  for (const caller of callers) caller.close();
   await deployment.stop();
 }
 
@@ -163,7 +163,7 @@ function getCaller(index: number): Caller {
 }
 
 function openShare(caller: Caller, share: BuiltShare): Promise<CallResult> {
-  return caller.json("POST", "/share/get-public-secret", buildOpening(share));
+  return caller.callJson("POST", "/share/get-public-secret", buildOpening(share));
 }
 
 async function readShareInfoRepeatedly({ origin }: TestDeployment, { shareId, linkAuth }: BuiltShare): Promise<void> {
@@ -203,11 +203,11 @@ async function findShare(
     .object({ shares: z.array(OwnShare) })
     .parse(body)
     .shares.find(({ share_id: id }) => id === shareId);
-  if (share === undefined) throw new Error("a share that its owner does not see");
+  if (share === undefined) throw new Error("the owner's list lacks the share");
   return share;
 }
 
-/** The owner's calls, and those of whoever answers, through the gateway. */
+/** Calls of the owner and of anonymous callers, through the gateway. */
 function createCalls({ origin }: TestDeployment): ServiceCalls {
   return {
     async call(method, path, token, { body, headers = {} } = {}) {

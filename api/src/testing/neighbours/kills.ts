@@ -1,8 +1,8 @@
 /**
- * Whether what was acknowledged stays, whatever is killed: `npm run test:faults [kills]`, 100 of
- * them by default. Services, gateway and database are killed at random under writes, and started
- * again as a supervisor would. The last line is JSON; fails when an acknowledged write is missing,
- * changed or there twice, when a repeated call is refused, or when the portal does not come back.
+ * Tests durability under kills: `npm run test:faults [kills]`, 100 by default. Kills services,
+ * gateway and database at random during writes; they are restarted as by a supervisor. The last
+ * line is JSON; fails when an acknowledged write is missing, changed or duplicated, when a repeated
+ * call is refused, or when the portal does not recover.
  */
 import { randomInt } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -17,16 +17,16 @@ import { buildFinish, buildLargeContent, type LargeContent } from "../upload.ts"
 import { createCaller, type CallResult, type Caller, type CallInit } from "./caller.ts";
 import { processNames, startTestDeployment, type ProcessName, type TestDeployment } from "./test-deployment.ts";
 
-/** How long the same call is sent again, in milliseconds: what is down comes back long before. */
+/** Milliseconds for which a call is repeated; everything restarts long before. */
 const retryForMilliseconds = 120_000;
 
 /**
- * Somebody who writes, keeps what was acknowledged, and sends again what was not answered, as the
- * portal does.
+ * A client that writes, remembers acknowledged writes, and repeats unanswered calls as the portal
+ * does.
  */
 class Writer {
   readonly acknowledged = new Map<string, Buffer>();
-  /** Answers that no repetition explains. */
+  /** Responses that a repetition does not explain. */
   readonly unexpectedResponses: string[] = [];
   resentCount = 0;
   readonly #deployment: TestDeployment;
@@ -53,32 +53,35 @@ class Writer {
 
   async writeLarge(): Promise<void> {
     const person = await this.#requirePerson();
-    const large = buildLargeContent({ bytes: minPartBytes + randomInt(1, 200_000) });
+    const largeContent = buildLargeContent({ bytes: minPartBytes + randomInt(1, 200_000) });
     const startResponse = await this.#callUntilAnswered("/v2/secrets/secret", {
       method: "POST",
-      ...(await large.start()),
+      ...(await largeContent.buildStartForm()),
     });
     const uploadId = StartUploadResponse.parse(JSON.parse(startResponse.body.toString())).upload_id;
     await Promise.all(
-      large.parts.map(async (_, index) =>
-        this.#callUntilAnswered(uploadPath(uploadId), { method: "POST", ...(await large.part(index + 1)) }),
+      largeContent.parts.map(async (_, index) =>
+        this.#callUntilAnswered(uploadPath(uploadId), {
+          method: "POST",
+          ...(await largeContent.buildPartForm(index + 1)),
+        }),
       ),
     );
-    await this.#finish(person, uploadId, large);
+    await this.#finish(person, uploadId, largeContent);
   }
 
-  async #finish(person: Person, uploadId: string, large: LargeContent): Promise<void> {
-    const finish = buildFinish(person, large);
+  async #finish(person: Person, uploadId: string, largeContent: LargeContent): Promise<void> {
+    const finish = buildFinish(person, largeContent);
     await this.#callUntilAnswered(uploadPath(uploadId), {
       method: "PUT",
       headers: jsonHeaders,
       body: JSON.stringify(finish),
     });
     confirmChange(person, finish.keyring);
-    this.acknowledged.set(large.id, large.content);
+    this.acknowledged.set(largeContent.id, largeContent.content);
   }
 
-  /** Ids that are missing, changed, or there twice, and what the account is said to hold. */
+  /** Counts ids that are missing, changed or unknown, and checks the account's counters. */
   async check(): Promise<{ readonly missing: number; readonly changed: number; readonly unknown: number }> {
     const [ids, contents] = [[] as string[], new Map<string, Buffer>()];
     for (let cursor: string | null = ""; cursor !== null;) {
@@ -123,10 +126,10 @@ class Writer {
       if (token !== null) return (this.#caller = createCaller(this.#deployment.origin, "127.0.0.1", token));
       await pause(50);
     }
-    throw new Error(`${this.#subject} can sign in no more`);
+    throw new Error(`${this.#subject} can no longer sign in`);
   }
 
-  /** The same call, byte for byte, until it is answered with success. @throws when it never is. */
+  /** Repeats the call, byte for byte, until it succeeds. @throws when it never does */
   async #callUntilAnswered(path: string, init: CallInit): Promise<CallResult> {
     for (const startedAt = performance.now(); performance.now() - startedAt < retryForMilliseconds;) {
       const caller = this.#caller ?? (await this.#signIn());
@@ -142,7 +145,7 @@ class Writer {
       this.resentCount++;
       await pause(50);
     }
-    throw new Error(`${init.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")} is answered no more`);
+    throw new Error(`${init.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")} is no longer answered`);
   }
 }
 
@@ -155,7 +158,12 @@ const buildSecretRequest = (id: string): CallInit => ({
 
 const killCount = Number(process.argv[2] ?? 100);
 const deployment = await startTestDeployment({
-  RATE_LIMITS: JSON.stringify({ write: 1_000_000, exchange: 1_000_000 }),
+  RATE_LIMITS: JSON.stringify({
+    write: 1_000_000,
+    exchange: 1_000_000,
+    sign_in: 1_000_000,
+    exchange_person: 1_000_000,
+  }),
 });
 try {
   const writers = ["ana", "ben", "eva"].map((subject) => new Writer(deployment, subject));
@@ -165,7 +173,7 @@ try {
   const writerLoops = writers.map(async (writer, index) => {
     while (!isStopping()) {
       await (index === 2 ? writer.writeLarge() : writer.writeSmall());
-      await pause(index === 2 ? 500 : 20); // a hundred kills take minutes, and the disk is not what is tried
+      await pause(index === 2 ? 500 : 20); // large contents are rarer: the disk is not tested here
     }
   });
   const writersFailure = Promise.all(writerLoops).then(
@@ -181,7 +189,7 @@ try {
       const failure = await Promise.race([writersFailure, pause(5, undefined)]);
       if (failure instanceof Error) throw failure;
     }
-    await pause(randomInt(60)); // another moment each time
+    await pause(randomInt(60)); // at a random moment
     const name = processNames[randomInt(processNames.length)] ?? "gateway";
     await deployment.kill(name);
     killCounts[name] = (killCounts[name] ?? 0) + 1;
@@ -220,7 +228,7 @@ try {
   await deployment.stop();
 }
 
-/** Files of objects whose key no row knows. */
+/** Files of objects without a row. */
 async function countStrayFiles({ databaseUrl, objectsFolder }: TestDeployment): Promise<number> {
   const client = new Client({ connectionString: databaseUrl() });
   await client.connect();

@@ -1,29 +1,33 @@
 /**
- * Whether somebody is served while another account, from another address, does its worst: `npm run
- * test:neighbours [point]`. One gateway, two services, real sockets. Each attack runs for some
- * seconds, while somebody else reads their list. The last line is JSON; fails when a call hung or
- * was refused, when an attack did not do what it says, or where the 95th percentile was above ten
- * times the quiet median.
+ * Tests isolation: `npm run test:neighbours [point]`. One gateway, two services, real sockets. Each
+ * attack runs for some seconds while a neighbour, another account at another address, reads its
+ * list, signs in or starts uploads. The last line is JSON; fails when a call hung or was refused,
+ * when an attack had no effect, or when the 95th percentile exceeds ten times the quiet median.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { createPerson } from "../person.ts";
-import type { AttackOrder, AttackerMessage } from "./attacker-main.ts";
-import { attacks, storeSmallSecrets, type Attack } from "./attacks.ts";
-import { createCaller, type Caller } from "./caller.ts";
-import { startTestDeployment, type TestDeployment } from "./test-deployment.ts";
+import { maxSealedBytes, StartUploadResponse, uploadPath } from "@relicario/shared/api";
 
-/** Of the 95th percentile to the median of the quiet. */
+import { createPerson } from "../person.ts";
+import { buildRequest } from "../sharing.ts";
+import { buildLargeContent } from "../upload.ts";
+import type { AttackOrder, AttackerMessage } from "./attacker-main.ts";
+import { attacks, storeSmallSecrets, type Attack, type Victim } from "./attacks.ts";
+import { createCaller, type Caller } from "./caller.ts";
+import { createSignIn } from "./sign-in.ts";
+import { startTestDeployment } from "./test-deployment.ts";
+
+/** 95th percentile relative to the quiet median. */
 const maxRatio = 10;
 const attackSeconds = 8;
-/** Between two calls of the neighbour, in milliseconds. */
-const intervalMilliseconds = 100;
+/** Milliseconds between two calls of the neighbour, two of its sign-ins, and two of its uploads. */
+const intervalMilliseconds = { service: 100, signIn: 500, storage: 400 };
 const secretCount = 100;
 const neighbourAddress = "127.0.0.3";
-/** Of its own for each attack: what the one before used up would spare the next one. */
+/** One per attack: limits used up by an attack would weaken the next. */
 const getAttackerAddress = (index: number): string => `127.0.1.${String(index + 1)}`;
 
 interface LatencyReading {
@@ -39,15 +43,24 @@ interface Outcome extends LatencyReading {
   readonly point: string;
   readonly attack: string;
   readonly ratio: number;
-  /** What the attacker was answered, by status. */
+  /** Responses to the attacker, by status. */
   readonly answers: Readonly<Record<string, number>>;
-  /** Whether it was answered as an attack of its kind is. */
+  /** Whether the attack had its effect. */
   readonly attacked: boolean;
-  /** Of forty calls afterwards. */
+  /** How many of forty calls after the attack hung. */
   readonly hung_afterwards: number;
-  /** Somebody who signs in meanwhile. */
+  /** Whether a sign-in during the attack succeeded. */
   readonly signs_in: boolean;
   readonly ok: boolean;
+}
+
+type Measurements = Readonly<Record<Victim, (seconds: number) => Promise<LatencyReading>>>;
+
+interface Neighbour {
+  readonly neighbour: Caller;
+  readonly link: AttackOrder["link"];
+  readonly measurements: Measurements;
+  readonly quietReadings: Readonly<Record<Victim, LatencyReading>>;
 }
 
 const [selectedPoint] = process.argv.slice(2);
@@ -55,33 +68,68 @@ const deployment = await startTestDeployment();
 try {
   const token = await deployment.signIn("neighbour");
   const neighbour = createCaller(deployment.origin, neighbourAddress, token);
-  await storeSmallSecrets({ caller: neighbour, person: createPerson("neighbour", token) }, secretCount);
-  await readList(neighbour, 2); // warm
-  const quiet = await readList(neighbour, attackSeconds);
-  console.log(formatLine("quiet", quiet));
+  const person = createPerson("neighbour", token);
+  await storeSmallSecrets({ caller: neighbour, person }, secretCount);
+  const request = buildRequest(person, { max_size: maxSealedBytes });
+  const requestResponse = await neighbour.callJson("POST", "/requests", request.body);
+  if (requestResponse.status !== 200) throw new Error(`a request was answered with ${String(requestResponse.status)}`);
+  const link = { request_id: request.requestId, link_auth: request.linkAuth };
+  const uploadForm = await buildLargeContent({ bytes: 1 }).buildStartForm({ size: String(1024 ** 3) });
+  const measureSignIns = (browserKind: "known" | "new"): Measurements[Victim] => {
+    const signIn = createSignIn(deployment.providerIssuer, neighbourAddress, browserKind);
+    return (seconds) => measure(signIn, intervalMilliseconds.signIn, seconds);
+  };
+  const measurements: Measurements = {
+    service: (seconds) =>
+      measure(
+        async () => (await neighbour.call("/secrets/store")).status === 200,
+        intervalMilliseconds.service,
+        seconds,
+      ),
+    provider: measureSignIns("known"),
+    "new browser": measureSignIns("new"),
+    storage: (seconds) =>
+      measure(
+        async () => {
+          const { status, body } = await neighbour.call("/v2/secrets/secret", { method: "POST", ...uploadForm });
+          if (status !== 200) return false;
+          const { upload_id: id } = StartUploadResponse.parse(JSON.parse(body.toString()));
+          return (await neighbour.call(uploadPath(id), { method: "DELETE" })).status < 300;
+        },
+        intervalMilliseconds.storage,
+        seconds,
+      ),
+  };
+  for (const take of Object.values(measurements)) await take(2); // warm-up
+  const quietReadings = {
+    service: await measurements.service(attackSeconds),
+    provider: await measurements.provider(attackSeconds),
+    "new browser": await measurements["new browser"](attackSeconds),
+    storage: await measurements.storage(attackSeconds),
+  };
+  for (const [name, reading] of Object.entries(quietReadings)) console.log(formatLine(`quiet ${name}`, reading));
   const outcomes: Outcome[] = [];
   for (const [index, attack] of attacks.entries()) {
-    if (selectedPoint !== undefined && attack.point !== selectedPoint) continue;
-    const outcome = await measureAttack(deployment, neighbour, attack, index, quiet);
+    if (selectedPoint !== undefined && attack.auditPoint !== selectedPoint) continue;
+    const outcome = await measureAttack({ neighbour, link, measurements, quietReadings }, attack, index);
     outcomes.push(outcome);
     console.log(
-      `${formatLine(`${attack.point} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`,
+      `${formatLine(`${attack.auditPoint} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`,
     );
   }
   const ok = outcomes.every((outcome) => outcome.ok);
-  console.log(JSON.stringify({ test: "neighbours", ok, quiet, outcomes, limits: { ratio: maxRatio } }));
+  console.log(JSON.stringify({ test: "neighbours", ok, quiet: quietReadings, outcomes, limits: { ratio: maxRatio } }));
   process.exitCode = ok ? 0 : 1;
 } finally {
   await deployment.stop();
 }
 
 async function measureAttack(
-  deployment: TestDeployment,
-  neighbour: Caller,
-  { point, name, minimumAnswers }: Attack,
+  { neighbour, link, measurements, quietReadings }: Neighbour,
+  { auditPoint, name, victim = "service", minimumAnswers }: Attack,
   index: number,
-  quiet: LatencyReading,
 ): Promise<Outcome> {
+  const quietReading = quietReadings[victim];
   const subject = `attacker-${String(index)}`;
   const attackerProcess = fork(join(import.meta.dirname, "attacker-main.ts"), {
     execArgv: ["--disable-warning=ExperimentalWarning"],
@@ -89,33 +137,39 @@ async function measureAttack(
   try {
     const order: AttackOrder = {
       origin: deployment.origin,
+      serviceOrigin: deployment.serviceOrigins[0],
+      providerIssuer: deployment.providerIssuer,
+      databaseUrl: deployment.databaseUrl(),
+      link,
       address: getAttackerAddress(index),
       attackIndex: index,
       subject,
       token: await deployment.signIn(subject),
-      accessToken: await deployment.accessToken(subject),
+      accessToken: await deployment.createAccessToken(subject),
     };
     attackerProcess.send(order);
     const startedMessage = await receiveMessage(attackerProcess);
     if (startedMessage.kind !== "started") throw new Error(`${name}: ${JSON.stringify(startedMessage)}`);
-    const reading = await readList(neighbour, attackSeconds);
+    const reading = await measurements[victim](attackSeconds);
     const couldSignIn = await deployment.signIn(`newcomer-${String(index)}`).then(
       () => true,
       () => false,
     );
     attackerProcess.send("answers");
     const answersMessage = await receiveMessage(attackerProcess);
-    const answers = answersMessage.kind === "answers" ? answersMessage.answers : {};
+    const answers = answersMessage.kind === "answers" ? answersMessage.answerCounts : {};
     const wasEffective = Object.entries(minimumAnswers).every(([status, count]) => (answers[status] ?? 0) >= count);
-    const ratio = reading.p95_ms / quiet.median_ms;
+    const ratio = reading.p95_ms / quietReading.median_ms;
     const exited = once(attackerProcess, "exit");
     attackerProcess.kill("SIGKILL");
     await exited;
-    const afterwards = await Promise.allSettled(Array.from({ length: 40 }, () => neighbour.call("/secrets/store")));
-    const hungAfterwards = afterwards.filter(({ status }) => status === "rejected").length;
+    const callsAfterwards = await Promise.allSettled(
+      Array.from({ length: 40 }, () => neighbour.call("/secrets/store")),
+    );
+    const hungAfterwards = callsAfterwards.filter(({ status }) => status === "rejected").length;
     await deployment.waitUntilReady();
     return {
-      ...{ point, attack: name, ...reading, ratio, answers, attacked: wasEffective },
+      ...{ point: auditPoint, attack: name, ...reading, ratio, answers, attacked: wasEffective },
       ...{
         hung_afterwards: hungAfterwards,
         signs_in: couldSignIn,
@@ -142,33 +196,33 @@ async function receiveMessage(attacker: ReturnType<typeof fork>): Promise<Attack
 }
 
 /**
- * A call every so often, whether the one before was answered or not: else a stand-still of seconds
- * would be one call among hundreds.
+ * Calls at fixed intervals, without waiting for responses: otherwise a stall of seconds would count
+ * as one call among hundreds.
  */
-async function readList(caller: Caller, seconds: number): Promise<LatencyReading> {
+async function measure(call: () => Promise<boolean>, intervalMs: number, seconds: number): Promise<LatencyReading> {
   const durations: number[] = [];
   let [hungCount, refusedCount] = [0, 0];
-  const read = async (): Promise<void> => {
+  const measureCall = async (): Promise<void> => {
     const startedAt = performance.now();
-    const answer = await caller.call("/secrets/store").catch(() => null);
+    const wasAnswered = await call().catch(() => null);
     durations.push(performance.now() - startedAt);
-    if (answer === null) hungCount++;
-    else if (answer.status !== 200) refusedCount++;
+    if (wasAnswered === null) hungCount++;
+    else if (!wasAnswered) refusedCount++;
   };
   const calls: Promise<void>[] = [];
-  for (let remaining = (seconds * 1_000) / intervalMilliseconds; remaining > 0; remaining--) {
-    calls.push(read());
-    await pause(intervalMilliseconds);
+  for (let remaining = (seconds * 1_000) / intervalMs; remaining > 0; remaining--) {
+    calls.push(measureCall());
+    await pause(intervalMs);
   }
   await Promise.all(calls);
   durations.sort((a, b) => a - b);
-  const percentile = (fraction: number): number =>
+  const getPercentile = (fraction: number): number =>
     durations[Math.min(durations.length - 1, Math.floor(fraction * durations.length))] ?? 0;
   return {
     calls: durations.length,
-    median_ms: percentile(0.5),
-    p95_ms: percentile(0.95),
-    longest_ms: percentile(1),
+    median_ms: getPercentile(0.5),
+    p95_ms: getPercentile(0.95),
+    longest_ms: getPercentile(1),
     hung: hungCount,
     refused: refusedCount,
   };

@@ -1,20 +1,21 @@
-/**
- * A relay (relay.ts), as a thread: says on which port it listens, is told whom it leads to, and by
- * null to end.
- */
+/** The thread of relay.ts: reports its port, receives orders, and ends on null. */
 import { connect, createServer, type Socket } from "node:net";
+import { Transform } from "node:stream";
 import { parentPort } from "node:worker_threads";
 
+import type { RelayOrder } from "./relay.ts";
+
 let targetPorts: readonly number[] = [];
+let delayMs = 0;
 let nextIndex = 0;
 const sockets = new Set<Socket>();
-parentPort?.on("message", (message: readonly number[] | null) => {
-  if (message === null) closeAll();
-  else targetPorts = message;
+parentPort?.on("message", (order: RelayOrder | null) => {
+  if (order === null) closeAll();
+  else ({ ports: targetPorts = targetPorts, delayMilliseconds: delayMs = delayMs } = order);
 });
 
 const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
-  client.on("error", () => undefined); // it is gone; its close says the rest
+  client.on("error", () => undefined); // "close" follows
   trackSocket(client);
   forward(client, 0);
 });
@@ -24,7 +25,7 @@ server.listen(0, "127.0.0.1", () => {
   parentPort?.postMessage(address.port);
 });
 
-/** Closes what is open, and the thread with it. */
+/** Closes all connections and the thread. */
 function closeAll(): void {
   targetPorts = [];
   server.close();
@@ -32,7 +33,10 @@ function closeAll(): void {
   parentPort?.close();
 }
 
-/** A socket that is being shut down cannot be reset: Node 24 would keep it for ever. */
+/**
+ * Resets a connection. Destroys a socket that has already ended, because Node 24 never closes such
+ * a socket after `resetAndDestroy()`.
+ */
 function resetSocket(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
@@ -60,7 +64,13 @@ function forward(client: Socket, attempts: number): void {
 }
 
 function pipeBothWays(client: Socket, upstream: Socket): void {
-  client.pipe(upstream).pipe(client);
+  const delay = new Transform({
+    transform: (chunk: Buffer, _encoding, callback) => {
+      if (delayMs === 0) callback(null, chunk);
+      else setTimeout(() => callback(null, chunk), delayMs);
+    },
+  });
+  client.pipe(upstream).pipe(delay).pipe(client);
   for (const [source, target] of [
     [client, upstream],
     [upstream, client],

@@ -1,7 +1,7 @@
 /**
- * A small deployment of real processes: one gateway, two services behind a balancer, PostgreSQL
- * with fsync, one folder of objects. Whatever dies is started again, as an operator's supervisor
- * would.
+ * A small deployment of real processes: one gateway, two services behind a balancer, an identity
+ * provider, PostgreSQL with fsync, one folder of objects. A process that dies is restarted, as by a
+ * supervisor.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,47 +12,63 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createChild, type Child } from "@relicario/tooling/child";
 import { startDatabaseServer, type DatabaseServer } from "@relicario/tooling/database";
 
+import { clientId, createEnvironment, findFreePort } from "../../identity/test-support.ts";
 import { createSessionKey, startIssuer } from "../issuer.ts";
 import { callTimeoutMilliseconds } from "./caller.ts";
 import { startRelay } from "./relay.ts";
 
-export const processNames = ["service-1", "service-2", "gateway", "database"] as const;
+export const processNames = ["service-1", "service-2", "gateway", "database", "identity"] as const;
 export type ProcessName = (typeof processNames)[number];
 
 export interface TestDeployment {
-  /** The gateway's: `http://127.0.0.1:<port>`. */
+  /** Origin of the gateway: `http://127.0.0.1:<port>`. */
   readonly origin: string;
+  /** Origins of both services, behind the gateway. */
+  readonly serviceOrigins: readonly [string, string];
+  /** Of an embedded identity provider with a demo account, apart from the services' issuer. */
+  readonly providerIssuer: string;
   readonly objectsFolder: string;
   readonly databaseUrl: () => string;
-  /** An access token of the identity provider, and the session token that it is exchanged for. */
-  accessToken(subject: string): Promise<string>;
-  signIn(subject: string): Promise<string>;
-  /** SIGKILL; the supervisor starts it again. Resolves once it is dead. */
+  /** An access token of the identity provider. */
+  createAccessToken(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  signIn(subject: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Delays all that the database sends, in milliseconds. */
+  setDatabaseDelay(milliseconds: number): void;
+  /** Sends SIGKILL; the supervisor restarts the process. Resolves once it is dead. */
   kill(name: ProcessName): Promise<void>;
   /**
-   * Resolves once every process runs and readiness is told through the gateway; the number of
-   * milliseconds that took.
+   * Resolves once every process runs and the gateway reports readiness, with the milliseconds that
+   * took.
    */
   waitUntilReady(): Promise<number>;
-  /** Lines of all logs, for what went wrong. */
+  /** Last log lines of all processes, for failures. */
   readLogTails(): string;
   stop(): Promise<void>;
 }
 
-/**
- * How long a part of it may take to come back, in milliseconds, before that counts as a failure.
- */
+/** Milliseconds within which a process must recover. */
 const recoveryTimeoutMilliseconds = 60_000;
 
-export async function startTestDeployment(environment: Readonly<Record<string, string>> = {}): Promise<TestDeployment> {
+export interface TestDeploymentOptions {
+  /** Variables of processes, on top of their own. */
+  readonly processEnvironments?: Partial<Record<ProcessName, Readonly<Record<string, string>>>>;
+  /** Services take the tokens of the embedded provider, not those of `createAccessToken`. */
+  readonly usesProvider?: boolean;
+}
+
+export async function startTestDeployment(
+  environment: Readonly<Record<string, string>> = {},
+  { processEnvironments = {}, usesProvider = false }: TestDeploymentOptions = {},
+): Promise<TestDeployment> {
   const folder = mkdtempSync(join(tmpdir(), "relicario-stand-"));
   const objectsFolder = join(folder, "objects");
-  mkdirSync(join(folder, "host"), { recursive: true });
+  mkdirSync(join(folder, "host/vault/static"), { recursive: true });
   mkdirSync(join(folder, "deployments"));
-  writeFileSync(
-    join(folder, "host/index.html"),
-    '<!doctype html><title>portal</title><script type="application/json" id="portal-page"></script>',
-  );
+  for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
+    writeFileSync(
+      join(folder, "host", page),
+      '<!doctype html><title>portal</title><script type="application/json" id="portal-page"></script>',
+    );
 
   const issuer = await startIssuer();
   const databaseRelay = await startRelay();
@@ -60,11 +76,12 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
   const databaseFolder = join(folder, "database");
   let database: DatabaseServer = await startDatabaseServer({ folder: databaseFolder });
   await database.createDatabase("relicario");
+  await database.createDatabase("relicario_identity");
   databaseRelay.setTargets([getPort(database)]);
-  const urlThroughRelay = new URL(database.url("relicario"));
+  const urlThroughRelay = new URL(database.getUrl("relicario"));
   urlThroughRelay.port = String(databaseRelay.port);
 
-  const shutdownState = { stopping: false };
+  const shutdownState = { isStopping: false };
   const restarts = new Set<Promise<void>>();
   const restart = (start: () => Promise<void>): void => {
     const pendingRestart = startWithRetry(start, shutdownState).finally(() => restarts.delete(pendingRestart));
@@ -72,14 +89,14 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
   };
 
   const createNamedChild = (
-    name: string,
+    name: Exclude<ProcessName, "database">,
     script: string,
     variables: (port: number) => Readonly<Record<string, string>>,
   ): Child => {
     const child: Child = createChild({
       name,
       script,
-      environment: variables,
+      buildEnvironment: (port) => ({ ...variables(port), ...processEnvironments[name] }),
       logFile: join(folder, `${name}.log`),
       onUnexpectedExit: () => {
         restart(() => child.start());
@@ -91,14 +108,17 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     SESSION_KEYS: JSON.stringify({ keys: [await createSessionKey()] }),
     RECORD_KEY: randomBytes(32).toString("base64url"),
   };
-  const createService = (name: string): Child =>
+  const identityPort = await findFreePort();
+  const identityEnvironment = await createEnvironment("", identityPort);
+  const providerIssuer = identityEnvironment["IDENTITY_ISSUER"] ?? "";
+  const createService = (name: "service-1" | "service-2"): Child =>
     createNamedChild(name, "api/src/main.ts", (port) => ({
       API_PORT: String(port),
       DATABASE_URL: urlThroughRelay.href,
       OBJECTS_URL: objectsFolder,
       MAIL_URL: join(folder, "outbox"),
-      IDP_AUTHORITY: issuer.issuer,
-      IDP_CLIENT_ID: "relicario-portal",
+      IDP_AUTHORITY: usesProvider ? providerIssuer : issuer.issuer,
+      IDP_CLIENT_ID: clientId,
       PUBLIC_ORIGIN: "http://localhost:3000",
       ...generatedKeys,
       ...environment,
@@ -109,6 +129,7 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     GATEWAY_HOST: "127.0.0.1",
     GATEWAY_PORT: String(port),
     PUBLIC_ORIGIN: "http://localhost:3000",
+    VAULT_ORIGIN: "http://localhost:3004",
     HOST_FOLDER: join(folder, "host"),
     DEPLOYMENTS_FOLDER: join(folder, "deployments"),
     PORTAL_PAGE: JSON.stringify({ vendor_id: "relicario", portal_keys: [publicKey], team_keys: {} }),
@@ -116,22 +137,31 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     API_BASE_URL: "http://localhost:3000/api",
     UPSTREAMS: JSON.stringify({ api: `http://127.0.0.1:${String(balancer.port)}` }),
   }));
+  const identity = createNamedChild("identity", "api/src/identity/main.ts", () => ({
+    ...identityEnvironment,
+    IDENTITY_DATABASE_URL: new URL("/relicario_identity", urlThroughRelay).href,
+  }));
   const children: Readonly<Record<Exclude<ProcessName, "database">, Child>> = {
     "service-1": services[0],
     "service-2": services[1],
     gateway,
+    identity,
   };
 
+  await identity.start();
   await Promise.all(services.map((service) => service.start()));
-  balancer.setTargets(services.map((service) => service.port()));
+  balancer.setTargets(services.map((service) => service.getPort()));
   await gateway.start();
-  const origin = `http://127.0.0.1:${String(gateway.port())}`;
+  const origin = `http://127.0.0.1:${String(gateway.getPort())}`;
+
+  const getServiceOrigin = (service: Child): string => `http://127.0.0.1:${String(service.getPort())}`;
 
   const isReady = async (): Promise<boolean> => {
     if (restarts.size > 0 || Object.values(children).some((each) => !each.isRunning())) return false;
     const urls = [
-      ...services.map((service) => `http://127.0.0.1:${String(service.port())}/readyz`),
+      ...services.map((service) => `${getServiceOrigin(service)}/readyz`),
       `${origin}/api/readyz`,
+      `http://127.0.0.1:${String(identityPort)}/readyz`,
     ];
     const readiness = await Promise.all(
       urls.map((url) =>
@@ -145,18 +175,23 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
   };
   const deployment: TestDeployment = {
     origin,
+    serviceOrigins: [getServiceOrigin(services[0]), getServiceOrigin(services[1])],
+    providerIssuer,
     objectsFolder,
-    databaseUrl: () => database.url("relicario"),
-    accessToken: (subject) => issuer.accessToken(subject),
-    async signIn(subject) {
+    databaseUrl: () => database.getUrl("relicario"),
+    createAccessToken: (subject, claims) => issuer.createAccessToken(subject, claims),
+    async signIn(subject, claims) {
       const response = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ token: await issuer.accessToken(subject) }),
+        body: JSON.stringify({ token: await issuer.createAccessToken(subject, claims) }),
         signal: AbortSignal.timeout(callTimeoutMilliseconds),
       });
       if (!response.ok) throw new Error(`the exchange answered ${String(response.status)} ${await response.text()}`);
       return ((await response.json()) as { token: string }).token;
+    },
+    setDatabaseDelay: (milliseconds) => {
+      databaseRelay.setDelay(milliseconds);
     },
     async kill(name) {
       if (name !== "database") {
@@ -175,7 +210,7 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
       const startedAt = performance.now();
       while (!(await isReady())) {
         if (performance.now() - startedAt > recoveryTimeoutMilliseconds)
-          throw new Error(`it does not come back:\n${deployment.readLogTails()}`);
+          throw new Error(`the deployment did not recover:\n${deployment.readLogTails()}`);
         await pause(20);
       }
       return performance.now() - startedAt;
@@ -192,7 +227,7 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
         )
         .join("\n"),
     async stop() {
-      shutdownState.stopping = true;
+      shutdownState.isStopping = true;
       await Promise.allSettled(restarts);
       await Promise.all(Object.values(children).map((each) => each.stop()));
       await Promise.all([balancer.stop(), databaseRelay.stop(), issuer.stop()]);
@@ -203,9 +238,9 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
   return deployment;
 }
 
-/** What it needs may be coming back too. */
-async function startWithRetry(start: () => Promise<void>, state: { readonly stopping: boolean }): Promise<void> {
-  while (!state.stopping) {
+/** Retries the start, since the process's dependencies may be restarting too. */
+async function startWithRetry(start: () => Promise<void>, state: { readonly isStopping: boolean }): Promise<void> {
+  while (!state.isStopping) {
     try {
       await start();
       return;
@@ -216,5 +251,5 @@ async function startWithRetry(start: () => Promise<void>, state: { readonly stop
 }
 
 function getPort(database: DatabaseServer): number {
-  return Number(new URL(database.url("postgres")).port);
+  return Number(new URL(database.getUrl("postgres")).port);
 }

@@ -1,6 +1,6 @@
 /**
- * What the declarations of @jsquash's codecs take for granted and do not bring along: the part that
- * is used here.
+ * Ambient types that the declarations of @jsquash's codecs need but do not include. Only the parts
+ * used here.
  */
 declare namespace EmscriptenWasm {
   interface ModuleOpts {

@@ -17,12 +17,20 @@ const decode = (bytes: Uint8Array) =>
     name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name),
   );
 
-/** The code and details that decoding ends with. */
-async function catchDecodeError(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
-  const error: unknown = await decode(bytes).then(
-    () => null,
-    (thrown: unknown) => thrown,
+/** Code and details of the error that decoding throws. */
+const catchDecodeError = (bytes: Uint8Array) => catchPortalError(decode(bytes).then(() => null));
+
+/** Code and details of a file's damage, even if the rest of the file decodes. */
+const readDamage = (bytes: Uint8Array) =>
+  catchPortalError(
+    decode(bytes).then(({ damage, release }) => {
+      release();
+      return Promise.reject(damage ?? new Error("expected the file to be damaged"));
+    }),
   );
+
+async function catchPortalError(call: Promise<unknown>): Promise<{ code: string; [detail: string]: unknown }> {
+  const error: unknown = await call.catch((thrown: unknown) => thrown);
   if (!(error instanceof PortalError)) throw new Error(`expected a PortalError, got ${String(error)}`);
   return { code: error.code, ...error.details };
 }
@@ -30,7 +38,10 @@ async function catchDecodeError(bytes: Uint8Array): Promise<{ code: string; [det
 const readJpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
 const readPng = () => new Uint8Array(readPhoto("chelsea.png"));
 
-/** A JPEG whose header says this, with as many bytes as it needs at least, all 0. */
+/**
+ * A JPEG header, enough zeros as coded data to pass the size check (`minBits` of jpeg-header.ts),
+ * and an end marker.
+ */
 function createJpegHeader({
   width,
   height,
@@ -71,7 +82,7 @@ function createJpegHeader({
   return Buffer.concat([head, new Uint8Array((width * height * 3 * 2) / 64 / 8), Uint8Array.of(0xff, 0xd9)]);
 }
 
-/** The head of a TIFF file: who made the camera, and tags with nothing in them. */
+/** Start of a TIFF file: make of the camera, and empty tags. */
 function createTiff({
   make,
   extraTags,
@@ -111,7 +122,7 @@ describe("decodePicture", () => {
     }
   });
 
-  it("leaves the bytes it was given untouched", async () => {
+  it("leaves the given bytes unchanged", async () => {
     for (const bytes of [readJpeg(), readPng(), readPhoto("rocket.jpg"), readPhoto("chelsea.png")]) {
       const digest = sha256(bytes);
       (await decode(bytes)).release();
@@ -169,7 +180,7 @@ describe("decodePicture", () => {
     },
   );
 
-  it("takes a picture as stored when its metadata are broken", () => {
+  it("ignores damaged EXIF data, and reports orientation 1", () => {
     const exif = makeExif(6);
     for (const damagedExif of [
       exif.subarray(0, 12),
@@ -180,7 +191,7 @@ describe("decodePicture", () => {
     }
   });
 
-  it("refuses what is not a picture", async () => {
+  it("refuses a file that is not a picture", async () => {
     expect(await catchDecodeError(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
     expect(await catchDecodeError(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
       code: "picture_unreadable",
@@ -219,7 +230,7 @@ describe("decodePicture", () => {
     ["tiff", createTiff({ make: "NIKON CORPORATION", extraTags: [] })],
     ["tiff", createTiff({ make: "Epson", extraTags: [0x014a] })],
     ["tiff", "II*\0\xff\xff\xff\x7f"],
-  ])("names a kind that is not read: %s", async (kind, start) => {
+  ])("names an unsupported kind: %s", async (kind, start) => {
     expect(await catchDecodeError(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
@@ -232,7 +243,7 @@ describe("decodePicture", () => {
     ["twelve_bit_jpeg", { precision: 12 }],
     ["lossless_jpeg", { marker: 0xc3 }],
     ["arithmetic_jpeg", { marker: 0xc9 }],
-  ])("names a JPEG that is not read: %s", async (kind, overrides) => {
+  ])("names an unsupported JPEG: %s", async (kind, overrides) => {
     expect(await catchDecodeError(createJpegHeader({ width: 800, height: 600, ...overrides }))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
@@ -253,42 +264,43 @@ describe("decodePicture", () => {
     ["rocket-lossless.webp", "webp"],
     ["rocket.avif", "avif"],
     ["rocket.heic", "heic"],
-  ])("refuses a file cut anywhere: %s", async (name, kind) => {
+  ])("calls a file damaged wherever it is cut: %s", async (name, kind) => {
     const bytes = readSample(name);
     const lengths = [
       ...Array.from({ length: 40 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 41)),
       ...[3, 2, 1].map((missing) => bytes.length - missing),
     ];
     for (const length of lengths.filter((candidate) => candidate >= 40)) {
-      expect([length, await catchDecodeError(bytes.subarray(0, length))]).toEqual([
+      expect([length, await readDamage(bytes.subarray(0, length))]).toEqual([
         length,
         { code: "picture_unreadable", reason: "broken", kind },
       ]);
     }
   });
 
-  it("refuses a cut JPEG whose first warning is another one, with or without a marker of the end", async () => {
+  it("detects a cut JPEG with or without an end marker, even if the decoder first warns of something else", async () => {
     const end = Uint8Array.of(0xff, 0xd9);
     const broken = { code: "picture_unreadable", reason: "broken", kind: "jpeg" };
     for (const name of ["rocket.jpg", "rocket-progressive.jpg", "rocket-444.jpg", "rocket-restarts.jpg"]) {
       const bytes = readSample(name);
       const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6));
-      expect(await catchDecodeError(Buffer.concat([cut, end]))).toEqual(broken);
+      expect(await readDamage(Buffer.concat([cut, end]))).toEqual(broken);
     }
-    const bytes = readSample("rocket-restarts.jpg"); // bytes too many before a restart: "extraneous bytes"
+    const bytes = readSample("rocket-restarts.jpg");
     const restart = bytes.findIndex((byte, index) => byte === 0xff && bytes[index + 1] === 0xd0);
+    // bytes before a restart marker make the decoder first warn of "extraneous bytes"
     const noisy = Buffer.concat([bytes.subarray(0, restart), new Uint8Array(40), bytes.subarray(restart)]);
     (await decode(noisy)).release();
-    expect(await catchDecodeError(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
+    expect(await readDamage(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
   });
 
-  it("reads a JPEG and a WebP with bytes behind its end, as some cameras write", async () => {
+  it("reads a JPEG and a WebP with bytes after their end, as some cameras write", async () => {
     for (const name of ["rocket.jpg", "rocket-progressive.jpg", "rocket.webp"]) {
       (await decode(Buffer.concat([readSample(name), new Uint8Array(500).fill(7)]))).release();
     }
   });
 
-  it("refuses a small file that says it is large, before it gets memory, and one of very many scans, before it takes minutes", async () => {
+  it("refuses a small file that claims a large size, and one with very many scans, before decoding", async () => {
     const progressive = readSample("rocket-progressive.jpg");
     const frame = progressive.findIndex((byte, index) => byte === 0xff && progressive[index + 1] === 0xc2);
     const large = new Uint8Array(progressive);
@@ -297,7 +309,7 @@ describe("decodePicture", () => {
     expect(await catchDecodeError(large)).toEqual(broken);
 
     const end = progressive.length - 2;
-    const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one pair of coefficients, nothing in it
+    const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one coefficient, one byte of data
     const withScans = (count: number) =>
       Buffer.concat([
         progressive.subarray(0, end),
@@ -331,7 +343,7 @@ describe("decodePicture", () => {
     });
   });
 
-  it("counts the coefficients that a progressive JPEG keeps", () => {
+  it("counts memory for the coefficients that a progressive JPEG keeps", () => {
     const size = { width: 4000, height: 3000 };
     expect(readHeader(createJpegHeader(size)).extraBytesPerPixel).toBe(0);
     expect(readHeader(createJpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
@@ -339,11 +351,11 @@ describe("decodePicture", () => {
       readHeader(createJpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel,
     ).toBe(6);
     expect(readHeader(createJpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
-    // a scan for each colour
+    // a separate scan for each colour
     expect(readHeader(createJpegHeader({ ...size, componentsPerScan: 1 })).extraBytesPerPixel).toBe(3);
   });
 
-  it("fits every picture within the limit of pixels into 900 MB, but a very long one and a progressive JPEG in full colour above 48 megapixels", () => {
+  it("estimates under 900 MB within the pixel limit, and more only for narrow strips and for progressive 4:4:4 JPEGs above 48 megapixels", () => {
     const file = 20_000_000;
     const header = { kind: "jpeg", width: 8000, height: 6500, orientation: 1, extraBytesPerPixel: 4 } as const;
     expect(estimateMemory(header, file)).toBeLessThan(900_000_000);
@@ -353,10 +365,8 @@ describe("decodePicture", () => {
   });
 });
 
-describe("kinds of pictures", () => {
-  /**
-   * Mean difference of the colours from those of the same picture as lossless WebP, in grey levels.
-   */
+describe("a picture file", () => {
+  /** Mean difference of the colours of two pictures, in grey levels. */
   const meanDifference = (a: Uint8Array, b: Uint8Array) => {
     expect(a.length).toBe(b.length);
     let sum = 0;
@@ -375,7 +385,7 @@ describe("kinds of pictures", () => {
     "rocket.avif",
     "rocket-turned.avif",
     "rocket.heic",
-  ])("are read: %s", async (name) => {
+  ])("is read: %s", async (name) => {
     const original = await decode(readSample("rocket-lossless.webp"));
     const picture = await decode(readSample(name));
     expect([picture.width, picture.height, picture.orientation]).toEqual([320, 214, name.includes("turned") ? 6 : 1]);
@@ -384,10 +394,11 @@ describe("kinds of pictures", () => {
     expect(picture.rgba.every((value) => value === 0)).toBe(true);
   });
 
-  it.each(["rocket-grey.jpg", "rocket-16bit.png"])("are read as grey: %s", async (name) => {
+  it.each(["rocket-grey.jpg", "rocket-16bit.png"])("is read as grey: %s", async (name) => {
     const { rgba } = await decode(readSample(name));
     for (let offset = 0; offset < rgba.length; offset += 4)
-      if (rgba[offset] !== rgba[offset + 1] || rgba[offset] !== rgba[offset + 2]) throw new Error("a colour");
+      if (rgba[offset] !== rgba[offset + 1] || rgba[offset] !== rgba[offset + 2])
+        throw new Error("expected only grey pixels");
     expect(rgba.length).toBe(320 * 214 * 4);
   });
 
@@ -395,7 +406,7 @@ describe("kinds of pictures", () => {
     ["rocket-cmyk.jpg", "cmyk_jpeg"],
     ["rocket-animated.webp", "animated_webp"],
     ["rocket.gif", "gif"],
-  ])("are refused by name: %s", async (name, kind) => {
+  ])("is refused with the name of its kind: %s", async (name, kind) => {
     expect(await catchDecodeError(readSample(name))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
@@ -416,7 +427,7 @@ describe("kinds of pictures", () => {
     [[3, null], 6],
     [[3, 0], 7],
     [[3, 1], 5],
-  ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
+  ] as const)("with the AVIF rotation and mirror %j reports EXIF orientation %i", ([turn, mirror], orientation) => {
     const properties = [
       ...(turn === 0 ? [] : [encodeBox("irot", Buffer.from([turn]))]),
       ...(mirror === null ? [] : [encodeBox("imir", Buffer.from([mirror]))]),
@@ -436,7 +447,7 @@ function insertApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
   ]);
 }
 
-it("reads a file made by the tests", async () => {
+it("decodePicture reads a PNG that the tests encode", async () => {
   const pixels = generatePicture("disc");
   if (pixels === null) throw new Error("unknown picture");
   expect(sha256((await decode(encodePng(pixels))).rgba)).toBe(sha256(pixels.rgba));

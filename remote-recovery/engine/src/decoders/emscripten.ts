@@ -11,17 +11,14 @@ interface CodecImage {
 }
 
 interface CodecLimits {
-  /**
-   * Bytes that the codec's memory may grow to; asking for more fails there as it does when a
-   * machine has no more.
-   */
+  /** Limit of the codec's memory in bytes. Growing beyond it fails as if the device had no more. */
   readonly maxMemory?: number;
   readonly printErr?: (line: string) => void;
 }
 
 /**
- * Options that keep Emscripten's glue quiet, and from asking for its own address: the module is
- * given.
+ * Options that silence Emscripten's glue code, and make it use the given module instead of fetching
+ * one.
  */
 export function emscriptenOptions(
   module: WebAssembly.Module,
@@ -42,29 +39,29 @@ export function emscriptenOptions(
   };
 }
 
-/** The glue grows a memory by its method, and takes an exception for "no more". */
+/** The glue code grows memory by this method, and treats an exception as a failure. */
 function limitMemory(memory: WebAssembly.Memory, maxBytes: number): void {
   const grow = memory.grow.bind(memory);
   memory.grow = (pages) => {
-    if (memory.buffer.byteLength + pages * 65536 > maxBytes) throw new RangeError("more memory than the picture needs");
+    if (memory.buffer.byteLength + pages * 65536 > maxBytes)
+      throw new RangeError("the codec asked for more memory than its limit");
     return grow(pages);
   };
 }
 
-/** What decodeInFreshInstance needs of a codec besides its module. */
 export interface Codec<T> {
   readonly kind: string;
   readonly create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>;
   /** Null when the file is broken. */
   readonly decode: (codec: T, file: Uint8Array<ArrayBuffer>) => CodecImage | null;
-  /** A warning that says: this file is broken. Decoding ends at once. */
-  readonly fatalWarning?: RegExp;
+  /** Warning that marks a broken file. Decoding then stops immediately. */
+  readonly fatalWarning?: RegExp | null;
 }
 
 /**
- * Decodes with a codec of @jsquash in an instance of its own, which is cleared afterwards: nothing
- * of one picture meets the next, and a codec that gave up is never used again. `picture_unreadable`
- * when the file is broken or cut.
+ * Decodes with a codec of @jsquash in a fresh instance, which is cleared afterwards. So no data of
+ * a picture reaches the next one, and a failed codec is never used again. Rejects with
+ * `picture_unreadable` if the file is broken or cut.
  */
 export async function decodeInFreshInstance<T extends EmscriptenInstance>(
   { kind, create, decode, fatalWarning }: Codec<T>,
@@ -76,7 +73,7 @@ export async function decodeInFreshInstance<T extends EmscriptenInstance>(
     if (fatalWarning?.test(line) === true) throw unreadableError("broken", kind);
   };
   const codec = await create(emscriptenOptions(module, { maxMemory, printErr }));
-  const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none
+  const file = new Uint8Array(bytes); // always a copy: slice() of Node's Buffer makes none
   try {
     const image = decode(codec, file);
     if (image === null) throw unreadableError("broken", kind);
@@ -92,15 +89,15 @@ export async function decodeInFreshInstance<T extends EmscriptenInstance>(
 const pageBytes = 65_536;
 
 /**
- * Fills a codec's memory with 0, but for pages that are 0 already: those of a broken file may never
- * have been written to, and writing would make the machine give memory for them.
+ * Fills a codec's memory with 0, except pages that are already 0. A broken file may leave many
+ * pages untouched, and writing to them would allocate them.
  */
 export function clearMemory(memory: Uint8Array): void {
   const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length / 4);
   for (let start = 0; start < words.length; start += pageBytes / 4) {
     const end = start + pageBytes / 4;
     let i = start;
-    while (i < end && words[i] === 0) i++; // a loop: a function for each word takes seconds
+    while (i < end && words[i] === 0) i++; // not findIndex: a callback per word takes seconds
     if (i < end) words.fill(0, start, end);
   }
 }

@@ -1,11 +1,11 @@
-/** The one tag that the engine reads of a picture's metadata. */
+/** Reads the orientation, the only metadata tag that the engine uses. */
 
 const orientationTag = 0x0112;
 const shortType = 3;
 
 /**
- * Orientation 1…8 of the first directory of a TIFF structure (EXIF 2.32, 4.6.2); null when there is
- * none, or the structure is broken: a picture with spoilt metadata is taken as stored.
+ * Orientation 1…8 in the first directory of a TIFF structure (EXIF 2.32, 4.6.2). Null if there is
+ * none or the structure is broken; the picture then keeps its stored orientation.
  */
 export function readExifOrientation(tiff: Uint8Array): number | null {
   if (tiff.length < 8) return null;

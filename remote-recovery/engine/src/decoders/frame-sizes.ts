@@ -1,6 +1,6 @@
 /**
- * Sizes that the coded frames themselves say, in the bytes of AV1 and HEVC: decoders go by these,
- * whatever the file around them says.
+ * Reads the sizes in coded frames of AV1 and HEVC. Decoders use these sizes, whatever the container
+ * claims.
  */
 
 export interface FrameSize {
@@ -9,80 +9,80 @@ export interface FrameSize {
 }
 
 /**
- * Encoders write a few; a small file of very many would take long to look through, for each tile
- * that points at them.
+ * Encoders write only a few units. A small file with very many would take long to scan, once for
+ * each tile that refers to them.
  */
 const maxUnits = 1000;
 
 /**
- * Frames of one AV1 item: layers have at most four. The decoder goes through all of them, whatever
- * it shows.
+ * Limit of frames in an AV1 item, which has at most four layers. The decoder decodes all frames,
+ * even those that it does not show.
  */
 const maxFrames = 4;
 /** Types of units (AV1 6.2.2). */
 const obuTypes = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
 
-/** Bits from the highest down. RangeError after the last. */
+/** Reads bits, highest first. Throws a RangeError after the last bit. */
 function createBitReader(bytes: Uint8Array) {
   let position = 0;
   const read = (count: number): number => {
     let value = 0;
     for (let i = 0; i < count; i++, position++) {
       const byte = bytes[position >> 3];
-      if (byte === undefined) throw new RangeError("no more bits");
+      if (byte === undefined) throw new RangeError("the data ends before the last field");
       value = value * 2 + ((byte >> (7 - (position & 7))) & 1);
     }
     return value;
   };
-  /** An Exp-Golomb number (HEVC, 9.2; AV1 writes its `uvlc` alike). */
+  /** Reads an Exp-Golomb number (HEVC 9.2; AV1's `uvlc` is the same). */
   const readExpGolomb = (): number => {
     let zeros = 0;
-    while (read(1) === 0) if (++zeros > 32) throw new RangeError("no such number");
+    while (read(1) === 0) if (++zeros > 32) throw new RangeError("an Exp-Golomb number has more than 32 leading zeros");
     return 2 ** zeros - 1 + read(zeros);
   };
   return { read, readExpGolomb };
 }
 
 /**
- * Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the
- * item is cut, or has many frames.
+ * Sizes in all sequence headers of an item's units (OBUs, AV1 5.3). Throws a RangeError if the item
+ * is cut or has too many frames.
  */
 export function readAv1FrameSizes(item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let units = 0;
   let frames = 0;
   for (let offset = 0; offset < item.length;) {
-    if (++units > maxUnits) throw new RangeError("too many units");
+    if (++units > maxUnits) throw new RangeError("an item has more units than the limit");
     const obuHeader = item[offset++] ?? 0;
-    if ((obuHeader & 4) !== 0) offset++; // layers
+    if ((obuHeader & 4) !== 0) offset++; // extension header
     let length = item.length - offset;
     if ((obuHeader & 2) !== 0) {
       length = 0;
       for (let i = 0; ; i++) {
         const byte = item[offset++];
-        if (byte === undefined || i === 8) throw new RangeError("no such length");
+        if (byte === undefined || i === 8) throw new RangeError("a unit has an invalid length");
         length += (byte & 127) * 2 ** (7 * i);
         if (byte < 128) break;
       }
     }
-    if (offset + length > item.length) throw new RangeError("a unit is cut");
+    if (offset + length > item.length) throw new RangeError("a unit ends after its item");
     const type = (obuHeader >> 3) & 15;
     if (type === obuTypes.redundantFrameHeader || type === obuTypes.tileList)
-      throw new RangeError("no unit of a picture");
+      throw new RangeError("an item has a unit that pictures must not have");
     if ((type === obuTypes.frameHeader || type === obuTypes.frame) && ++frames > maxFrames)
-      throw new RangeError("too many frames");
+      throw new RangeError("an item has more frames than the limit");
     if (type === obuTypes.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(offset, offset + length)));
     offset += length;
   }
   return sizes;
 }
 
-/** AV1 5.5: up to the largest width and height. */
+/** Reads a sequence header (AV1 5.5) up to its largest width and height. */
 function readSequenceHeader(unit: Uint8Array): FrameSize {
   const { read, readExpGolomb } = createBitReader(unit);
   read(3 + 1); // profile, still picture
   if (read(1) === 1) {
-    read(5); // the level, and nothing else in a reduced header
+    read(5); // level; a reduced header ends here
   } else {
     let delayBits = 0;
     if (read(1) === 1) {
@@ -109,14 +109,15 @@ function readSequenceHeader(unit: Uint8Array): FrameSize {
 const spsUnitType = 33;
 
 /**
- * Sizes, as shown, of the parameter sets in the configuration `hvcC` (ISO/IEC 14496-15, 8.3.3), and
- * of those among the units of the item, each after its length. RangeError when either is cut.
+ * Cropped sizes in all parameter sets of an HEVC item: in its configuration `hvcC` (ISO/IEC
+ * 14496-15, 8.3.3) and among its units, each preceded by its length. Throws a RangeError if either
+ * is cut.
  */
 export function readHevcFrameSizes(configuration: DataView, item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let count = 0;
   const addUnit = (unit: Uint8Array) => {
-    if (++count > maxUnits) throw new RangeError("too many units");
+    if (++count > maxUnits) throw new RangeError("an item has more units than the limit");
     sizes.push(...readHevcUnitSize(unit));
   };
   let offset = 23;
@@ -126,7 +127,7 @@ export function readHevcFrameSizes(configuration: DataView, item: Uint8Array): F
     offset += 2;
     for (let i = 0; i < units; i++) {
       const length = configuration.getUint16(offset);
-      if (offset + 2 + length > configuration.byteLength) throw new RangeError("a unit is cut");
+      if (offset + 2 + length > configuration.byteLength) throw new RangeError("a unit ends after the configuration");
       addUnit(new Uint8Array(configuration.buffer, configuration.byteOffset + offset + 2, length));
       offset += 2 + length;
     }
@@ -135,25 +136,25 @@ export function readHevcFrameSizes(configuration: DataView, item: Uint8Array): F
   for (offset = 0; offset < item.length;) {
     let length = 0;
     for (let i = 0; i < lengthSize; i++) length = length * 256 + (item[offset++] ?? 0);
-    if (offset + length > item.length) throw new RangeError("a unit is cut");
+    if (offset + length > item.length) throw new RangeError("a unit ends after its item");
     addUnit(item.subarray(offset, offset + length));
     offset += length;
   }
   return sizes;
 }
 
-/** The most that a conformance window may cut off: what fills up the last block. */
+/** Limit of pixels that a conformance window may crop: the padding of the last block. */
 const maxCropping = 64;
 
 /**
- * The size when the unit is a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by
- * its conformance window.
+ * Size in a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by its conformance
+ * window. Empty for other units.
  */
 function readHevcUnitSize(unit: Uint8Array): FrameSize[] {
   const [firstByte = 0, secondByte = 0] = unit;
   const layer = ((firstByte & 1) << 5) | (secondByte >> 3);
   if (((firstByte >> 1) & 63) !== spsUnitType || layer !== 0) return [];
-  // What is read lies in its first hundred bytes.
+  // All fields that are read here are within the first hundred bytes.
   const { read, readExpGolomb } = createBitReader(removeEmulationPrevention(unit.subarray(2, 130)));
   read(4);
   const subLayerCount = read(3);
@@ -172,11 +173,11 @@ function readHevcUnitSize(unit: Uint8Array): FrameSize[] {
   const [left, right, top, bottom] = [readExpGolomb(), readExpGolomb(), readExpGolomb(), readExpGolomb()];
   const croppedSize = { width: subWidth * (left + right), height: subHeight * (top + bottom) };
   if (croppedSize.width > maxCropping || croppedSize.height > maxCropping)
-    throw new RangeError("more is coded than is shown");
+    throw new RangeError("the conformance window crops more than the padding");
   return [{ width: width - croppedSize.width, height: height - croppedSize.height }];
 }
 
-/** Without the 3 of each 0 0 3, which keeps a start code out of a unit (HEVC 7.3.1.1). */
+/** Drops the 3 of each 0 0 3, which prevents start codes inside a unit (HEVC 7.3.1.1). */
 function removeEmulationPrevention(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, index) => !(byte === 3 && index >= 2 && bytes[index - 1] === 0 && bytes[index - 2] === 0));
 }

@@ -1,7 +1,6 @@
 /**
- * What a picture file says of itself, read before anything is decoded: kind, size, orientation, and
- * what decides how much memory it needs. Reads nothing else; of the metadata only the orientation
- * tag is looked at.
+ * Reads a picture file's header before decoding: kind, size, orientation, and the fields that
+ * determine the memory. Ignores all metadata except the orientation tag.
  */
 import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
@@ -10,8 +9,8 @@ import { identifyUnsupportedKind } from "./unsupported-kinds.ts";
 import { maxPixels, startsWith, unreadableError, toDataView, type PictureHeader } from "./picture-file.ts";
 
 /**
- * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`,
- * `unsupported` (a picture, but of a kind that is not read: `details.kind`) or `broken`.
+ * Reads the header. Throws `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`,
+ * `unsupported` (a picture of another kind, in `details.kind`) or `broken`.
  */
 export function readHeader(bytes: Uint8Array): PictureHeader {
   if (bytes.length === 0) throw unreadableError("empty");
@@ -25,8 +24,8 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
 }
 
 /**
- * Chunks (PNG, third edition, 5.3): IHDR first, eXIf anywhere, IEND last; without that the file is
- * cut.
+ * Reads the chunks of a PNG (third edition, 5.3): IHDR first, eXIf anywhere, IEND last. A file
+ * without IEND is cut.
  */
 function readPngHeader(bytes: Uint8Array): PictureHeader {
   const view = toDataView(bytes);
@@ -53,16 +52,16 @@ function readPngHeader(bytes: Uint8Array): PictureHeader {
   return { kind: "png", width, height, orientation, extraBytesPerPixel: 0 };
 }
 
-/** By colour type: grey, colours, a palette, grey and alpha, colours and alpha. */
+/** Channels by colour type: grey, RGB, palette, grey and alpha, RGBA. */
 const channelCounts: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
-/** A byte of deflated data becomes 1032 at most (zlib's limit). */
+/** Limit of bytes that one deflated byte inflates to (zlib's maximum). */
 const maxInflationRatio = 1032;
 
 function isWebp(bytes: Uint8Array): boolean {
   return startsWith(bytes, 0x52, 0x49, 0x46, 0x46) && startsWith(bytes.subarray(8), 0x57, 0x45, 0x42, 0x50);
 }
 
-/** Chunks of a RIFF file (RFC 9649), which says how long it is. */
+/** Reads the chunks of a RIFF file (RFC 9649), which states the length of the file. */
 function readWebpHeader(bytes: Uint8Array): PictureHeader {
   const view = toDataView(bytes);
   let size: { width: number; height: number; lossless: boolean } | null = null;

@@ -4,8 +4,8 @@ import { clearMemory, emscriptenOptions } from "./emscripten.ts";
 import { unreadableError } from "./picture-file.ts";
 
 /**
- * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an
- * instance of its own that is cleared afterwards. `picture_unreadable` when the file is broken or
+ * Decodes the primary image of a HEIC with libheif, which applies rotation and mirror. Uses a fresh
+ * instance, which is cleared afterwards. Rejects with `picture_unreadable` if the file is broken or
  * cut.
  */
 export async function decodeHeic(
@@ -14,12 +14,12 @@ export async function decodeHeic(
   maxMemory: number,
 ): Promise<DecodedPicture> {
   const codec: unknown = createLibheif(emscriptenOptions(module, { maxMemory }));
-  if (!isLibheif(codec)) throw new TypeError("this module is not libheif");
+  if (!isLibheif(codec)) throw new TypeError("the module does not export libheif");
   const release = () => {
     clearMemory(codec.HEAPU8);
   };
   try {
-    // As the package's HeifDecoder does it, which also writes to the console.
+    // Calls the same functions as the package's HeifDecoder, which also writes to the console.
     const context = codec.heif_context_alloc();
     if (codec.heif_context_read_from_memory(context, bytes).code !== codec.heif_error_code.heif_error_Ok)
       throw unreadableError("broken", "heic");
@@ -27,7 +27,7 @@ export async function decodeHeic(
     const handles = Array.isArray(ids)
       ? ids.map((id: number) => codec.heif_js_context_get_image_handle(context, id))
       : [];
-    // whose header was read
+    // the image whose header was read
     const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate));
     if (handle === undefined) throw unreadableError("broken", "heic");
     const image = await codec.heif_js_decode_image2(
@@ -45,8 +45,7 @@ export async function decodeHeic(
 }
 
 /**
- * A plane in the codec's own memory, without the padding of its rows: a copy would take as much
- * again.
+ * Removes the padding of rows within the codec's memory, because a copy would double the memory.
  */
 function packRows({ data, width, height, stride }: Plane, release: () => void): DecodedPicture {
   const rowBytes = width * 4;
@@ -65,18 +64,17 @@ interface Plane {
 }
 
 /**
- * The part of libheif's script that is used here; its declarations leave out what is written by
- * hand there.
+ * The part of libheif's script that is used here. Its declarations omit the handwritten functions.
  */
 interface Libheif {
   readonly HEAPU8: Uint8Array;
   readonly heif_context_alloc: () => unknown;
   readonly heif_context_read_from_memory: (context: unknown, bytes: Uint8Array) => { readonly code: unknown };
-  /** An error when it is no array. */
+  /** An error object instead of an array on failure. */
   readonly heif_js_context_get_list_of_top_level_image_IDs: (context: unknown) => unknown;
   readonly heif_js_context_get_image_handle: (context: unknown, id: number) => unknown;
   readonly heif_image_handle_is_primary_image: (handle: unknown) => unknown;
-  /** An error when it has no channels. */
+  /** An error object without channels on failure. */
   readonly heif_js_decode_image2: (
     handle: unknown,
     space: unknown,

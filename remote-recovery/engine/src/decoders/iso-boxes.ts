@@ -1,32 +1,41 @@
 /**
- * Boxes of ISO/IEC 14496-12, and what items of a picture file hold (8.11 there, and ISO/IEC
+ * Reads boxes of ISO/IEC 14496-12, and the items of a picture file (8.11 there, and ISO/IEC
  * 23008-12).
  */
-import { unreadableError } from "./picture-file.ts";
+import { concatBytes, unreadableError } from "./picture-file.ts";
 
 export interface Box {
   readonly type: string;
+  /** Start of the header, in bytes from the start of the buffer. */
+  readonly start: number;
   readonly body: DataView;
 }
 
-/** The items that a file describes in its box `meta`, read once: a grid may have very many. */
-export interface Items {
-  readonly kind: "avif" | "heic";
-  /** Number of the item that is the picture. */
-  readonly primary: number;
-  /** What each item is: `av01`, `hvc1`, `grid` and others. */
-  readonly types: ReadonlyMap<number, string>;
-  /** Properties of each item, in the order in which they apply. */
-  readonly properties: ReadonlyMap<number, readonly Box[]>;
-  /** The tiles of each grid, row by row. */
-  readonly tiles: ReadonlyMap<number, readonly number[]>;
-  /** Planes that belong to each item: alpha, depth and others. */
-  readonly auxiliaries: ReadonlyMap<number, readonly number[]>;
-  /** The bytes of an item. RangeError when a part of them lies outside the file: it is cut. */
-  readonly contentOf: (item: number) => Uint8Array;
+/** A property of an item. */
+interface ItemProperty extends Box {
+  /** Position in the box `ipco`, from 1. */
+  readonly index: number;
+  readonly isEssential: boolean;
 }
 
-/** RangeError when an offset lies outside its box. */
+/** Items that a file describes in its box `meta`. Read once, because a grid may have very many. */
+export interface Items {
+  readonly kind: "avif" | "heic";
+  /** Id of the item that is the picture. */
+  readonly primaryItem: number;
+  /** Type of each item: `av01`, `hvc1`, `grid` and others. */
+  readonly types: ReadonlyMap<number, string>;
+  /** Properties of each item, in order of application. */
+  readonly properties: ReadonlyMap<number, readonly ItemProperty[]>;
+  /** The tiles of each grid, row by row. */
+  readonly tiles: ReadonlyMap<number, readonly number[]>;
+  /** Auxiliary images of each item: alpha, depth and others. */
+  readonly auxiliaries: ReadonlyMap<number, readonly number[]>;
+  /** Bytes of an item. Throws a RangeError if some lie outside the file, which is then cut. */
+  readonly readContent: (item: number) => Uint8Array;
+}
+
+/** Throws a RangeError if an offset lies outside its box. */
 export function readItems(kind: "avif" | "heic", file: DataView): Items {
   const meta = readBoxes(requireBox(readBoxes(file, 0), "meta", kind), 4); // after version and flags
   const primary = requireBox(meta, "pitm", kind);
@@ -34,25 +43,25 @@ export function readItems(kind: "avif" | "heic", file: DataView): Items {
   const extents = readExtents(requireBox(meta, "iloc", kind), kind);
   return {
     kind,
-    primary: primary.getUint8(0) === 0 ? primary.getUint16(4) : primary.getUint32(4),
+    primaryItem: primary.getUint8(0) === 0 ? primary.getUint16(4) : primary.getUint32(4),
     types: readTypes(requireBox(meta, "iinf", kind)),
     properties: readProperties(readBoxes(requireBox(meta, "iprp", kind), 0), kind),
     ...readReferences(meta),
-    contentOf: (item) => {
+    readContent: (item) => {
       const chunks = (extents.get(item) ?? []).map(({ method, offset, length }) => {
         const source = sources[method];
-        // A length of 0 is "to the end" to one reader and nothing to another.
+        // Readers disagree on length 0: some read to the end, others nothing.
         if (source === undefined || length === 0) throw unreadableError("broken", kind);
         const view = subView(source, offset, offset + length);
         return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
       });
-      return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : concatenate(chunks);
+      return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : concatBytes(chunks);
     },
   };
 }
 
-/** Boxes one after another. A box that says to be longer than what holds it ends there. */
-function readBoxes(view: DataView, start: number): Box[] {
+/** Reads consecutive boxes. Cuts a box that claims to be longer than its container. */
+export function readBoxes(view: DataView, start: number): Box[] {
   const boxes: Box[] = [];
   for (let offset = start; offset + 8 <= view.byteLength;) {
     const size32 = view.getUint32(offset);
@@ -63,6 +72,7 @@ function readBoxes(view: DataView, start: number): Box[] {
     const end = Math.min(view.byteLength, offset + size);
     boxes.push({
       type: readFourCharacterCode(view, offset + 4),
+      start: view.byteOffset + offset,
       body: subView(view, Math.min(end, offset + headerSize), end),
     });
     offset += size;
@@ -70,7 +80,7 @@ function readBoxes(view: DataView, start: number): Box[] {
   return boxes;
 }
 
-/** The only box of its type: of two, another reader might take the other one. */
+/** The only box of its type. Rejects duplicates, because another reader might use the other box. */
 export function requireBox(boxes: readonly Box[], type: string, kind: string): DataView {
   const [box, duplicate] = boxes.filter((candidate) => candidate.type === type);
   if (box === undefined || duplicate !== undefined) throw unreadableError("broken", kind);
@@ -86,10 +96,13 @@ export function readFourCharacterCode(view: DataView, offset: number): string {
   );
 }
 
-/** Boxes `ipco`, the properties, and `ipma`, which item has which of them (numbered from 1). */
-function readProperties(boxes: readonly Box[], kind: string): Map<number, Box[]> {
+/**
+ * Reads the box `ipco`, which has the properties, and `ipma`, which assigns them to items by number
+ * (from 1).
+ */
+function readProperties(boxes: readonly Box[], kind: string): Map<number, ItemProperty[]> {
   const properties = readBoxes(requireBox(boxes, "ipco", kind), 0);
-  const propertiesByItem = new Map<number, Box[]>();
+  const propertiesByItem = new Map<number, ItemProperty[]>();
   for (const { body } of boxes.filter(({ type }) => type === "ipma")) {
     const wideItems = body.getUint8(0) > 0;
     const wideIndices = (body.getUint8(3) & 1) === 1;
@@ -100,10 +113,13 @@ function readProperties(boxes: readonly Box[], kind: string): Map<number, Box[]>
       const itemProperties = propertiesByItem.get(id) ?? [];
       propertiesByItem.set(id, itemProperties);
       for (let count = body.getUint8(offset++); count > 0; count--) {
-        const index = wideIndices ? body.getUint16(offset) & 0x7fff : body.getUint8(offset) & 0x7f;
+        const value = wideIndices ? body.getUint16(offset) : body.getUint8(offset);
+        const essentialBit = wideIndices ? 0x8000 : 0x80;
         offset += wideIndices ? 2 : 1;
+        const index = value & (essentialBit - 1);
         const property = properties[index - 1];
-        if (property !== undefined) itemProperties.push(property);
+        if (property !== undefined)
+          itemProperties.push({ ...property, index, isEssential: (value & essentialBit) !== 0 });
       }
     }
   }
@@ -114,7 +130,7 @@ function readTypes(infos: DataView): Map<number, string> {
   const types = new Map<number, string>();
   for (const { type, body } of readBoxes(infos, infos.getUint8(0) === 0 ? 6 : 8)) {
     const version = body.getUint8(0);
-    if (type !== "infe" || version < 2) continue; // older entries name no type
+    if (type !== "infe" || version < 2) continue; // older entries have no type
     types.set(
       version === 2 ? body.getUint16(4) : body.getUint32(4),
       readFourCharacterCode(body, version === 2 ? 8 : 10),
@@ -123,7 +139,7 @@ function readTypes(infos: DataView): Map<number, string> {
   return types;
 }
 
-/** The box `iref`: lines from an item to others. */
+/** Reads the box `iref`, which has the references between items. */
 function readReferences(meta: readonly Box[]): Pick<Items, "tiles" | "auxiliaries"> {
   const tiles = new Map<number, number[]>();
   const auxiliaries = new Map<number, number[]>();
@@ -146,7 +162,10 @@ function readReferences(meta: readonly Box[]): Pick<Items, "tiles" | "auxiliarie
   return { tiles, auxiliaries };
 }
 
-/** A part of an item: 0 in the file, 1 in the box `idat`; a length of 0 is up to the end. */
+/**
+ * A part of an item. `method` is 0 for a part in the file, 1 for one in the box `idat`. A `length`
+ * of 0 is rejected on reading.
+ */
 interface Extent {
   readonly method: number;
   readonly offset: number;
@@ -181,7 +200,7 @@ function readExtents(locations: DataView, kind: string): Map<number, Extent[]> {
   for (let remaining = read(wide); remaining > 0; remaining--) {
     const id = read(wide);
     const method = version === 0 ? 0 : read(2) & 15;
-    read(2); // the data reference: this file
+    read(2); // the data reference, which must be this file
     const base = read(baseSize);
     const itemExtents = extentsByItem.get(id) ?? [];
     extentsByItem.set(id, itemExtents);
@@ -194,18 +213,8 @@ function readExtents(locations: DataView, kind: string): Map<number, Extent[]> {
   return extentsByItem;
 }
 
-function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
-  const out = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const bytes of chunks) {
-    out.set(bytes, offset);
-    offset += bytes.length;
-  }
-  return out;
-}
-
-/** From … to − 1 of a view; RangeError outside it. */
+/** Bytes `start` … `end` − 1 of a view. Throws a RangeError if they are outside the view. */
 function subView(view: DataView, start: number, end: number): DataView {
-  if (start > end || end > view.byteLength) throw new RangeError("outside the file");
+  if (start > end || end > view.byteLength) throw new RangeError("an item lies outside the file");
   return new DataView(view.buffer, view.byteOffset + start, end - start);
 }

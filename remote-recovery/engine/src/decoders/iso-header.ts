@@ -1,11 +1,11 @@
-/** AVIF and HEIC: the size that the file says, and that its frames say the same. */
+/** Reads headers of AVIF and HEIC. Their frames must have the size that the file states. */
 import { readAv1FrameSizes, readHevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
 import { unreadableError, type PictureHeader } from "./picture-file.ts";
 import { requireBox, readFourCharacterCode, readItems, type Box, type Items } from "./iso-boxes.ts";
 
 /**
- * The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one,
- * but broken or a sequence.
+ * Header of an AVIF or HEIC file; null for other files. Throws `picture_unreadable` if the file is
+ * broken or a sequence.
  */
 export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -15,14 +15,14 @@ export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   try {
     return readPrimaryItem(readItems(kind, file));
   } catch (error) {
-    if (error instanceof RangeError) throw unreadableError("broken", kind, error); // an offset outside the file
+    if (error instanceof RangeError) throw unreadableError("broken", kind, error); // an offset lies outside the file
     throw error;
   }
 }
 
 /**
- * By the brands: `mif1` alone says nothing of the codec. The first brand decides whether libavif
- * reads the sequence instead.
+ * Detects the codec by the brands, since `mif1` does not name one. If `avis` comes first, libavif
+ * would read a sequence.
  */
 function detectKind(file: DataView): "avif" | "heic" | null {
   const end = Math.min(file.byteLength, file.getUint32(0));
@@ -35,57 +35,55 @@ function detectKind(file: DataView): "avif" | "heic" | null {
 }
 
 /**
- * Size, turn and mirror of the primary item, after a look into everything that is decoded with it.
+ * Size, rotation and mirror of the primary item. First checks everything that is decoded with the
+ * item.
  */
 function readPrimaryItem(items: Items): PictureHeader {
-  const { kind, primary } = items;
-  const { width, height, alpha, planes } = checkItem(items, primary, 0);
-  const properties = items.properties.get(primary) ?? [];
-  // libheif crops, turns and mirrors by itself, libavif does not.
+  const { kind, primaryItem } = items;
+  const { width, height, hasAlpha, planeBytesPerPixel } = checkItem(items, primaryItem, 0);
+  const properties = items.properties.get(primaryItem) ?? [];
+  // libheif crops, rotates and mirrors the picture; libavif does not.
   const orientation = kind === "heic" ? 1 : computeOrientation(properties);
   const swapsSides =
     kind === "heic" && properties.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
   const cropped = kind === "heic" && properties.some(({ type }) => type === "clap");
-  // Measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12 to 48 (HEIC,
-  // which has no second copy of the pixels).
-  // AVIF of tiles, or with alpha, is seldom and counts for more than it takes: announced and not
-  // there, it has to stay below 600 MB as well.
-  const rareAllowance = (alpha ? 40 : 0) + (items.types.get(primary) === "grid" ? 45 : 0);
-  const extraBytesPerPixel = kind === "avif" ? 25 + rareAllowance : 2 * planes + (alpha ? 2 : 0);
+  // Bytes per pixel, measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12
+  // to 48 (HEIC, which has no second copy of the pixels). Tiles and alpha are rare in an AVIF and
+  // count for more than they need, so that a file that only claims them stays below 600 MB.
+  const rareAllowance = (hasAlpha ? 40 : 0) + (items.types.get(primaryItem) === "grid" ? 45 : 0);
+  const extraBytesPerPixel = kind === "avif" ? 25 + rareAllowance : 2 * planeBytesPerPixel + (hasAlpha ? 2 : 0);
   const size = swapsSides ? { width: height, height: width } : { width, height };
   return { kind, ...size, ...(cropped ? { cropped } : {}), orientation, extraBytesPerPixel };
 }
 
 /**
- * The size of an item, the same in its property `ispe`, in its frames, and in what is put together
- * from tiles. Alpha belongs to an item by a reference of its own and is looked into as well.
+ * Checks that an item's size is the same in its property `ispe`, in its frames and, for a grid, in
+ * its tiles. Also checks the item's alpha, which is a separate item.
  */
 function checkItem(items: Items, item: number, depth: number): CheckedItem {
   const { kind } = items;
   const size = readSize(items, item);
   const type = items.types.get(item) ?? "";
-  let planes = 0;
-  let alpha = false;
-  if (type === "grid" && depth === 0) ({ planes, alpha } = checkGrid(items, item, size));
-  else if (type === (kind === "avif" ? "av01" : "hvc1")) planes = checkFrames(items, item, size);
+  let planeBytesPerPixel = 0;
+  let hasAlpha = false;
+  if (type === "grid" && depth === 0) ({ planeBytesPerPixel, hasAlpha } = checkGrid(items, item, size));
+  else if (type === (kind === "avif" ? "av01" : "hvc1")) planeBytesPerPixel = checkFrames(items, item, size);
   else throw unreadableError(type === "" || type === "grid" ? "broken" : "unsupported", kind);
   if (!isAlpha(items, item)) {
     for (const plane of items.auxiliaries.get(item) ?? []) {
-      if (!isAlpha(items, plane)) continue; // depth, or light for brighter screens: not decoded
+      if (!isAlpha(items, plane)) continue; // depth or a gain map, which is not decoded
       const { width, height } = checkItem(items, plane, depth);
       if (width !== size.width || height !== size.height) throw unreadableError("broken", kind);
-      alpha = true;
+      hasAlpha = true;
     }
   }
-  return { ...size, planes, alpha };
+  return { ...size, planeBytesPerPixel, hasAlpha };
 }
 
 interface CheckedItem extends FrameSize {
-  /**
-   * Bytes per pixel of the frame's planes (HEVC), by its depth and how its colours are subsampled.
-   */
-  readonly planes: number;
-  readonly alpha: boolean;
+  /** Bytes per pixel of the frame's planes (HEVC); depends on bit depth and chroma subsampling. */
+  readonly planeBytesPerPixel: number;
+  readonly hasAlpha: boolean;
 }
 
 function readSize(items: Items, item: number): FrameSize {
@@ -95,27 +93,27 @@ function readSize(items: Items, item: number): FrameSize {
   return { width, height };
 }
 
-/** Compares the size with that of the frames; bytes per pixel of their planes. */
+/** Checks that the frames have this size. Returns the bytes per pixel of their planes. */
 function checkFrames(items: Items, item: number, { width, height }: FrameSize): number {
-  const content = items.contentOf(item);
+  const content = items.readContent(item);
   const configuration = items.kind === "avif" ? null : requireBox(items.properties.get(item) ?? [], "hvcC", items.kind);
   const sizes = configuration === null ? readAv1FrameSizes(content) : readHevcFrameSizes(configuration, content);
   if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height))
     throw unreadableError("broken", items.kind);
   if (configuration === null) return 0;
-  const samples = [1, 1.5, 2, 3][configuration.getUint8(16) & 3] ?? 3;
-  return samples * ((configuration.getUint8(17) & 7) > 0 ? 2 : 1);
+  const samplesPerPixel = [1, 1.5, 2, 3][configuration.getUint8(16) & 3] ?? 3;
+  return samplesPerPixel * ((configuration.getUint8(17) & 7) > 0 ? 2 : 1);
 }
 
-/** By ISO/IEC 23000-22, 7.3.11.4.2; many more of them would take long to look into. */
+/** Minimum of ISO/IEC 23000-22, 7.3.11.4.2. Smaller tiles could be too many to check. */
 const minTileSide = 64;
 
 /**
- * Tiles of one size in rows and columns, none of which lies outside the picture (ISO/IEC 23008-12,
- * 6.6.2.3).
+ * Checks a grid: tiles of one size in rows and columns, no tile entirely outside the picture
+ * (ISO/IEC 23008-12, 6.6.2.3).
  */
-function checkGrid(items: Items, item: number, size: FrameSize): Pick<CheckedItem, "planes" | "alpha"> {
-  const content = items.contentOf(item);
+function checkGrid(items: Items, item: number, size: FrameSize): Pick<CheckedItem, "planeBytesPerPixel" | "hasAlpha"> {
+  const content = items.readContent(item);
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
   const hasWideFields = (view.getUint8(1) & 1) === 1;
   const [rows, columns] = [view.getUint8(2) + 1, view.getUint8(3) + 1];
@@ -136,12 +134,12 @@ function checkGrid(items: Items, item: number, size: FrameSize): Pick<CheckedIte
   if (checkedTiles.some((checkedTile) => checkedTile.width !== tile.width || checkedTile.height !== tile.height))
     throw unreadableError("broken", items.kind);
   return {
-    planes: Math.max(...checkedTiles.map(({ planes }) => planes)),
-    alpha: checkedTiles.some(({ alpha }) => alpha),
+    planeBytesPerPixel: Math.max(...checkedTiles.map(({ planeBytesPerPixel }) => planeBytesPerPixel)),
+    hasAlpha: checkedTiles.some(({ hasAlpha }) => hasAlpha),
   };
 }
 
-/** By the names of ISO/IEC 23008-12 and of HEVC. */
+/** Whether an item is alpha, by its name in ISO/IEC 23008-12 or in HEVC. */
 function isAlpha(items: Items, item: number): boolean {
   return (items.properties.get(item) ?? []).some(({ type, body }) => {
     const name = Array.from({ length: body.byteLength }, (_, index) => String.fromCharCode(body.getUint8(index))).join(
@@ -155,8 +153,8 @@ function isAlpha(items: Items, item: number): boolean {
 }
 
 /**
- * EXIF orientation of a turn by quarter circles counter-clockwise, then a mirror: upside down (0)
- * or left to right (1).
+ * EXIF orientation for counter-clockwise quarter turns followed by a mirror: top to bottom (0) or
+ * left to right (1).
  */
 function computeOrientation(properties: readonly Box[]): number {
   const readProperty = (type: string, bits: number) => {

@@ -1,9 +1,9 @@
-/** What a JPEG says of itself, and whether it goes on to its end. */
+/** Reads the header of a JPEG, and checks that its scans reach the end marker. */
 import { readExifOrientation } from "./exif-orientation.ts";
 import { startsWith, unreadableError, toDataView, type PictureHeader } from "./picture-file.ts";
 
 /**
- * Segments up to the start of the first scan, then the scans up to the end (ISO/IEC 10918-1, annex
+ * Reads segments up to the first scan, then skips the scans up to the end (ISO/IEC 10918-1, annex
  * B).
  */
 export function readJpegHeader(bytes: Uint8Array): PictureHeader {
@@ -28,13 +28,12 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
     const body = bytes.subarray(offset + 4, end);
     if (marker === 0xda) {
       if (frame === null) throw unreadableError("broken", "jpeg");
-      const { minBits, components, samples, ...header } = frame;
+      const { minBits, componentCount, samplesPerPixel, ...header } = frame;
       if (8 * measureScans(bytes, offset, header.width * header.height) < minBits)
         throw unreadableError("broken", "jpeg");
-      // Colours that come in scans of their own are put together at the end, as in a progressive
-      // file.
-      return (body[0] ?? 0) < components
-        ? { ...header, orientation, extraBytesPerPixel: 2 * samples }
+      // The decoder merges components of separate scans at the end, like in a progressive file.
+      return (body[0] ?? 0) < componentCount
+        ? { ...header, orientation, extraBytesPerPixel: 2 * samplesPerPixel }
         : { ...header, orientation };
     }
     if (marker === 0xe1 && orientation === 1 && startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0)) {
@@ -47,23 +46,23 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
   throw unreadableError("broken", "jpeg");
 }
 
-/** Markers without a length: TEM and restarts. */
-function isStandaloneMarker(marker: number): boolean {
+/** Whether a marker has no length: TEM and restarts. */
+export function isStandaloneMarker(marker: number): boolean {
   return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 }
 
 /**
- * Programs write about ten; each costs a walk over all coefficients, so that a small file of many
- * would take minutes.
+ * Limit of scans; programs write about ten. Each scan visits all coefficients, so a small file with
+ * many scans would take minutes.
  */
 const maxScans = 64;
-/** Of the largest pictures; the time goes with scans times pixels. */
+/** Limit for the largest pictures, because time grows with scans times pixels. */
 const maxScansOfLargePicture = 16;
 const maxScannedPixels = 768_000_000;
 
 /**
- * Bytes of coded data from the first scan to the marker of the end. Without that marker the file is
- * cut: the decoder would fill in grey and only warn, or not even that after another warning.
+ * Bytes of coded data from the first scan to the end marker. A file without the marker is cut: the
+ * decoder would fill in grey and warn at most once.
  */
 function measureScans(bytes: Uint8Array, firstScan: number, pixels: number): number {
   const scanLimit = Math.max(maxScansOfLargePicture, Math.min(maxScans, Math.floor(maxScannedPixels / pixels)));
@@ -82,54 +81,56 @@ function measureScans(bytes: Uint8Array, firstScan: number, pixels: number): num
   throw unreadableError("broken", "jpeg");
 }
 
-/** In coded data 0xff is followed by 0, by a restart, or by the next marker. */
-function findScanEnd(bytes: Uint8Array, start: number): number {
+/**
+ * Finds the end of coded data, in which 0xff is followed by 0 or a restart, until the next marker.
+ */
+export function findScanEnd(bytes: Uint8Array, start: number): number {
   for (let offset = bytes.indexOf(0xff, start); offset !== -1; offset = bytes.indexOf(0xff, offset + 1)) {
-    const next = bytes[offset + 1] ?? 0;
-    if (next !== 0 && next !== 0xff && !isStandaloneMarker(next)) return offset;
+    const nextByte = bytes[offset + 1] ?? 0;
+    if (nextByte !== 0 && nextByte !== 0xff && !isStandaloneMarker(nextByte)) return offset;
   }
   return bytes.length;
 }
 
 interface Frame extends Omit<PictureHeader, "orientation"> {
   /**
-   * Fewer bits cannot hold its blocks: a code for each, and in a baseline file one for the end of
-   * each as well.
+   * Lower bound of bits for the frame's blocks: one code per block and, in a baseline file, one end
+   * of block.
    */
   readonly minBits: number;
-  readonly components: number;
-  /** Of all components, for each pixel. */
-  readonly samples: number;
+  readonly componentCount: number;
+  /** Samples of all components. */
+  readonly samplesPerPixel: number;
 }
 
 function readFrame(marker: number, body: Uint8Array): Frame {
-  const components = body[5] ?? 0;
-  if (body.length < 6 + 3 * components) throw unreadableError("broken", "jpeg");
+  const componentCount = body[5] ?? 0;
+  if (body.length < 6 + 3 * componentCount) throw unreadableError("broken", "jpeg");
   if (marker > 0xc2) throw unreadableError("unsupported", marker === 0xc3 ? "lossless_jpeg" : "arithmetic_jpeg");
   if (body[0] !== 8) throw unreadableError("unsupported", "twelve_bit_jpeg");
-  if (components === 4) throw unreadableError("unsupported", "cmyk_jpeg");
-  if (components !== 1 && components !== 3) throw unreadableError("unsupported", "jpeg");
+  if (componentCount === 4) throw unreadableError("unsupported", "cmyk_jpeg");
+  if (componentCount !== 1 && componentCount !== 3) throw unreadableError("unsupported", "jpeg");
   const view = toDataView(body);
   const height = view.getUint16(1);
   const width = view.getUint16(3);
   if (width === 0 || height === 0) throw unreadableError("broken", "jpeg");
   const progressive = marker === 0xc2;
-  const samples = computeSamplesPerPixel(body, components);
-  const minBits = Math.floor(width / 8) * Math.floor(height / 8) * samples * (progressive ? 1 : 2);
+  const samplesPerPixel = computeSamplesPerPixel(body, componentCount);
+  const minBits = Math.floor(width / 8) * Math.floor(height / 8) * samplesPerPixel * (progressive ? 1 : 2);
   return {
     kind: "jpeg",
     width,
     height,
-    extraBytesPerPixel: progressive ? 2 * samples : 0,
+    extraBytesPerPixel: progressive ? 2 * samplesPerPixel : 0,
     minBits,
-    components,
-    samples,
+    componentCount,
+    samplesPerPixel,
   };
 }
 
 /**
- * Of all components: subsampled ones have fewer. A progressive JPEG keeps a coefficient of two
- * bytes for each.
+ * Samples per pixel of all components; subsampled components have fewer. A progressive JPEG keeps
+ * two bytes per sample.
  */
 function computeSamplesPerPixel(body: Uint8Array, components: number): number {
   const samplings = Array.from({ length: components }, (_, i) => {

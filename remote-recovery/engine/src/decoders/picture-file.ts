@@ -1,32 +1,29 @@
-/**
- * What all readers of picture files share: what a header says, what a codec gives, and how a file
- * is refused.
- */
+/** Types and helpers of all picture readers: header, decoded picture, and errors. */
 import { PortalError } from "@relicario/shared/errors";
 
-/** More is refused before decoding. */
+/** Larger pictures are refused before decoding. */
 export const maxPixels = 52_000_000;
 
 export interface PictureHeader {
   readonly kind: "jpeg" | "png" | "webp" | "avif" | "heic";
-  /** As stored. */
+  /** Width as stored, before orientation. */
   readonly width: number;
   readonly height: number;
-  /** EXIF orientation 1…8 that is left to apply after decoding; 1 when the file names none. */
+  /** EXIF orientation 1…8 to apply after decoding; 1 if the file has none. */
   readonly orientation: number;
   /**
-   * Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or
-   * planes of another colour space.
+   * Bytes per pixel that the codec keeps in addition to its RGBA result: coefficients, or planes of
+   * another colour space.
    */
   readonly extraBytesPerPixel: number;
   /**
-   * The codec crops what it has decoded (HEIC's clean aperture): then the result is this size or
-   * smaller.
+   * Whether the codec crops its result (HEIC's clean aperture). The result then has this size or a
+   * smaller one.
    */
   readonly cropped?: boolean;
 }
 
-/** Pixels of a codec: RGBA as stored, valid until `release`, which clears them. */
+/** Pixels from a codec: RGBA as stored, valid until `release` clears them. */
 export interface DecodedPicture {
   readonly width: number;
   readonly height: number;
@@ -51,4 +48,14 @@ export function startsWith(bytes: Uint8Array, ...start: readonly number[]): bool
 
 export function toDataView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    out.set(piece, offset);
+    offset += piece.length;
+  }
+  return out;
 }

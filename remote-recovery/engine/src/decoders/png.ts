@@ -3,14 +3,14 @@ import { unreadableError } from "./picture-file.ts";
 import type { DecodedPicture } from "./picture-file.ts";
 
 /**
- * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png, in an
- * instance of its own. Depth 16 keeps the high byte. The package's own glue keeps one instance for
- * ever, memory and all; this one lives for one picture, is cleared, and needs no copy of the
- * pixels. `picture_unreadable` when the file is broken or cut.
+ * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png. Keeps the
+ * high byte of depth 16. The package's own glue code keeps one instance forever; this instance
+ * serves one picture, is cleared, and needs no copy of the pixels. Throws `picture_unreadable` if
+ * the file is broken or cut.
  */
 export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): DecodedPicture {
   let image: { address: number; length: number; width: number } | null = null;
-  // The names carry a hash of the binding; what they do is in the part before it.
+  // Names of imports end in a hash; the part before the hash identifies the function.
   const bindings: readonly (readonly [start: string, run: (...numbers: readonly number[]) => unknown])[] = [
     [
       "__wbg_newwithownedu8clampedarrayandsh_",
@@ -72,12 +72,12 @@ interface PngCodec {
 function parseExports(exports: WebAssembly.Exports): PngCodec {
   const { memory, __wbindgen_malloc: allocate, decode } = exports;
   if (!(memory instanceof WebAssembly.Memory) || !isWasmFunction(allocate) || !isWasmFunction(decode)) {
-    throw new TypeError("this module is not the PNG codec");
+    throw new TypeError("the module does not export the PNG codec");
   }
   return { memory, allocate, decode: (address, length) => void decode(address, length) };
 }
 
-/** Exports are numbers in, a number out. */
+/** Exported functions take numbers and return one. */
 function isWasmFunction(value: unknown): value is (...numbers: readonly number[]) => number {
   return typeof value === "function";
 }

@@ -1,9 +1,9 @@
 /**
- * Files that are known but not read, by their first bytes, so that the answer can name them and say
- * "save it as JPEG or PNG".
+ * Identifies known but unsupported files by their first bytes, so that the message can name the
+ * kind and say "save it as JPEG or PNG".
  */
 
-/** `raf`, `gif`, `tiff` and others; null for what is not known either. */
+/** Kind of the file, such as `raf`, `gif` or `tiff`; null if unknown. */
 export function identifyUnsupportedKind(bytes: Uint8Array): string | null {
   const text = (from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
   const start = text(0, 32);
@@ -16,8 +16,8 @@ export function identifyUnsupportedKind(bytes: Uint8Array): string | null {
 }
 
 /**
- * RAW files of Fujifilm, Olympus, Panasonic, Sigma and old ones of Canon begin with letters of
- * their own.
+ * Signatures of RAW files that are not based on TIFF: Fujifilm, Olympus, Panasonic, Sigma, and old
+ * Canon.
  */
 const signatures: readonly (readonly [magic: string, kind: string])[] = [
   ["GIF8", "gif"],
@@ -44,11 +44,11 @@ const tiffTags = { make: 0x010f, subDirectories: 0x014a, dngVersion: 0xc612 } as
 const asciiType = 2;
 
 /**
- * TIFF (6.0, section 2), or a RAW file in its clothes: Canon marks its own, Adobe's has a version,
- * Nikon and Sony keep the picture in a directory below.
+ * Distinguishes a TIFF (6.0, section 2) from RAW files based on it. Canon's has a mark, Adobe's a
+ * version tag; those of Nikon and Sony have the picture in a subdirectory.
  */
 function identifyTiff(bytes: Uint8Array): string {
-  if (bytes[8] === 0x43 && bytes[9] === 0x52) return "cr2"; // "CR"
+  if (bytes[8] === 0x43 && bytes[9] === 0x52) return "cr2"; // "CR", Canon's mark
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const littleEndian = bytes[0] === 0x49;
   const directory = bytes.length < 8 ? bytes.length : view.getUint32(4, littleEndian);

@@ -1,11 +1,10 @@
 /**
- * The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6,
- * two at the edge of what is promised (decision 0013), and one that is larger than the smallest
- * (decision 0078).
+ * The changed copies of the self-test: the reference's four, a brighter and a small copy, a medium
+ * copy for pictures whose small copy fails, and a copy on black (decision 0012, "Self-test").
  */
-import { toPictureRows, type PictureRows, type Raster } from "../rows.ts";
+import { toPictureRows, type PictureRows, type Raster } from "../picture-rows.ts";
 import { simulateJpeg50 } from "./jpeg-simulation.ts";
-import { Filter, resample } from "./resample.ts";
+import { ResampleFilter, resample } from "./resample.ts";
 
 export const SelfTestCopy = {
   messenger: "messenger",
@@ -15,21 +14,28 @@ export const SelfTestCopy = {
   bright: "bright",
   small: "small",
   medium: "medium",
+  /** For a picture with transparent parts. Enrolment blends these on white. */
+  onBlack: "on_black",
 } as const;
 export type SelfTestCopy = (typeof SelfTestCopy)[keyof typeof SelfTestCopy];
 
-/** A copy to read rows from, and what clears it. */
+/** Rows of a copy, and a function that clears its pixels. */
 export interface ChangedCopy {
   readonly rows: PictureRows;
   readonly clear: () => void;
 }
 
-/** Makes a copy of the picture, in its stored orientation. */
+/** Makes a changed copy, in the stored orientation. */
 export function createChangedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
   switch (copy) {
     case SelfTestCopy.quarter:
       return toChangedCopy(
-        resample(picture, roundHalfToEven(picture.width / 4), roundHalfToEven(picture.height / 4), Filter.bilinear),
+        resample(
+          picture,
+          roundHalfToEven(picture.width / 4),
+          roundHalfToEven(picture.height / 4),
+          ResampleFilter.bilinear,
+        ),
       );
     case SelfTestCopy.gamma:
       return { rows: mapColours(toPictureRows(picture), gammaTable), clear: () => undefined };
@@ -38,16 +44,18 @@ export function createChangedCopy(copy: SelfTestCopy, picture: Raster): ChangedC
     case SelfTestCopy.bright:
       return { rows: mapColours(toPictureRows(picture), brightnessTable), clear: () => undefined };
     case SelfTestCopy.small:
-      return scaleAndCompress(picture, 200 / Math.min(picture.width, picture.height), Filter.bilinear);
+      return scaleAndCompress(picture, 200 / Math.min(picture.width, picture.height), ResampleFilter.bilinear);
     case SelfTestCopy.medium:
-      return scaleAndCompress(picture, 350 / Math.min(picture.width, picture.height), Filter.bilinear);
+      return scaleAndCompress(picture, 350 / Math.min(picture.width, picture.height), ResampleFilter.bilinear);
+    case SelfTestCopy.onBlack:
+      return { rows: blendOnBlack(toPictureRows(picture)), clear: () => undefined };
     case SelfTestCopy.messenger:
-      return scaleAndCompress(picture, 1280 / Math.max(picture.width, picture.height), Filter.lanczos);
+      return scaleAndCompress(picture, 1280 / Math.max(picture.width, picture.height), ResampleFilter.lanczos);
   }
 }
 
-/** Scaled down, never up, then JPEG 50. */
-function scaleAndCompress(picture: Raster, factor: number, filter: Filter): ChangedCopy {
+/** Scales down, never up, then simulates JPEG 50. */
+function scaleAndCompress(picture: Raster, factor: number, filter: ResampleFilter): ChangedCopy {
   const scale = Math.min(1, factor);
   const width = roundHalfToEven(picture.width * scale);
   const height = roundHalfToEven(picture.height * scale);
@@ -65,10 +73,10 @@ const gammaTable = Uint8Array.from({ length: 256 }, (_, i) =>
   Math.min(255, Math.max(0, roundHalfToEven(255 * (i / 255) ** 1.25))),
 );
 
-/** A fifth brighter: what is nearly white becomes white, and its texture is lost. */
+/** Brightens by a fifth. Values that are almost white become white and lose their texture. */
 const brightnessTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundHalfToEven(1.2 * i)));
 
-/** Every colour through a table; alpha stays. */
+/** Maps every colour with a table; keeps alpha. */
 function mapColours(rows: PictureRows, table: Uint8Array): PictureRows {
   return {
     ...rows,
@@ -79,7 +87,22 @@ function mapColours(rows: PictureRows, table: Uint8Array): PictureRows {
   };
 }
 
-/** 3 % off each side, then mirrored left to right. */
+/** Blends alpha on black; the result is opaque. */
+function blendOnBlack(rows: PictureRows): PictureRows {
+  return {
+    ...rows,
+    readRows: (from, count, target) => {
+      rows.readRows(from, count, target);
+      for (let offset = 0; offset < count * rows.width * 4; offset += 4) {
+        const alpha = target[offset + 3] ?? 255;
+        for (let i = offset; i < offset + 3; i++) target[i] = Math.trunc(((target[i] ?? 0) * alpha + 127) / 255);
+        target[offset + 3] = 255;
+      }
+    },
+  };
+}
+
+/** Crops 3 % off each side, then mirrors left to right. */
 function cropAndMirror({ width, height, orientation, rgba }: Raster): PictureRows {
   const left = roundHalfToEven(0.03 * width);
   const right = roundHalfToEven(0.97 * width);
@@ -100,7 +123,7 @@ function cropAndMirror({ width, height, orientation, rgba }: Raster): PictureRow
   };
 }
 
-/** To the nearest whole number, halves to even. */
+/** Rounds to the nearest integer; halves go to the even one. */
 function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   const fraction = value - floor;

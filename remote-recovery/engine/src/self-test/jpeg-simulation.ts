@@ -1,12 +1,11 @@
 /**
- * What JPEG at quality 50 with 4:2:0 does to pixels, without the file: colours to YCbCr, chroma
- * halved, blocks of 8 × 8 transformed, divided by the tables of annex K (which is quality 50),
- * rounded, and all the way back. The part of a codec that is left out, entropy coding, loses
- * nothing.
+ * Simulates JPEG at quality 50 with 4:2:0 on pixels. Converts to YCbCr, halves chroma, transforms
+ * blocks of 8 × 8, divides by the tables of annex K, which are those of quality 50, rounds, and
+ * reverses all steps. Omits entropy coding, which is lossless.
  */
-import type { Raster } from "../rows.ts";
+import type { Raster } from "../picture-rows.ts";
 
-const { ceil, max, min, round } = Math; // looked up once: these run millions of times
+const { ceil, max, min, round } = Math; // local copies, because these functions run millions of times
 
 // ISO/IEC 10918-1, tables K.1 and K.2.
 const lumaQuantisationTable = [
@@ -56,7 +55,7 @@ const dctMatrix = Float64Array.from({ length: 64 }, (_, index) => {
   return Math.cos((Math.PI * k * (2 * (index & 7) + 1)) / 16) * Math.sqrt((k === 0 ? 1 : 2) / 8);
 });
 
-/** The picture after JPEG 50. Opaque pixels only. */
+/** Applies JPEG 50 to a picture of opaque pixels. */
 export function simulateJpeg50({ width, height, orientation, rgba }: Raster): Raster {
   const luma = createPlane(width, height);
   const blueChroma = createPlane(ceil(width / 2), ceil(height / 2));
@@ -70,7 +69,7 @@ export function simulateJpeg50({ width, height, orientation, rgba }: Raster): Ra
   return { width, height, orientation, rgba: out };
 }
 
-/** Samples in whole blocks of 8 × 8, the last row and column repeated to fill them. */
+/** Samples in whole blocks of 8 × 8; the last row and column are repeated to fill the blocks. */
 interface Plane {
   readonly width: number;
   readonly height: number;
@@ -124,7 +123,10 @@ function repeatEdges({ width, height, stride, rows, values }: Plane): void {
   for (let y = height; y < rows; y++) values.copyWithin(y * stride, (height - 1) * stride, height * stride);
 }
 
-/** Each block: transform, round to multiples of the steps, transform back. */
+/**
+ * Transforms each block, rounds its coefficients to multiples of the steps, and transforms the
+ * block back.
+ */
 function quantisePlane({ stride, rows, values }: Plane, steps: readonly number[]): void {
   const block = new Float64Array(64);
   const intermediate = new Float64Array(64);
@@ -145,7 +147,7 @@ function quantisePlane({ stride, rows, values }: Plane, steps: readonly number[]
   intermediate.fill(0);
 }
 
-/** block ← D·block·Dᵀ, or with Dᵀ and D when going back. */
+/** block ← D·block·Dᵀ, or Dᵀ·block·D when `inverse`. */
 function transform(block: Float64Array, intermediate: Float64Array, inverse: boolean): void {
   const coefficient = (k: number, i: number) => dctMatrix[inverse ? i * 8 + k : k * 8 + i] ?? 0;
   for (let k = 0; k < 8; k++) {
@@ -165,8 +167,8 @@ function transform(block: Float64Array, intermediate: Float64Array, inverse: boo
 }
 
 /**
- * Back to colours, chroma enlarged by the triangle filter that decoders use: ¾ of the nearer
- * sample, ¼ of the other.
+ * Converts back to colours. Enlarges chroma with the triangle filter that decoders use: ¾ of the
+ * nearer sample, ¼ of the other.
  */
 function mergePlanes(width: number, height: number, luma: Plane, blueChroma: Plane, redChroma: Plane): Uint8Array {
   const rgba = new Uint8Array(width * height * 4).fill(255);

@@ -1,22 +1,22 @@
 /**
- * Resizing as Pillow does it for 8-bit pictures: separable, widened filters, weights with 22
- * fractional bits, rounded to bytes after each direction. The reference's self-test uses it, so
- * ours does too.
+ * Resizes like Pillow resizes 8-bit pictures, because the reference's self-test uses Pillow:
+ * separable filters, widened to the scale, with weights of 22 fractional bits, rounded to bytes
+ * after each direction.
  */
-import type { Raster } from "../rows.ts";
+import type { Raster } from "../picture-rows.ts";
 
-const { abs, ceil, max, min, sin, trunc } = Math; // looked up once: these run millions of times
+const { abs, ceil, max, min, sin, trunc } = Math; // local copies, because these functions run millions of times
 
-export const Filter = { bilinear: "bilinear", lanczos: "lanczos" } as const;
-export type Filter = (typeof Filter)[keyof typeof Filter];
+export const ResampleFilter = { bilinear: "bilinear", lanczos: "lanczos" } as const;
+export type ResampleFilter = (typeof ResampleFilter)[keyof typeof ResampleFilter];
 
 const fractionBits = 22;
 
-/** Resizes to `width` × `height`. Alpha is put on white on the way; the result is opaque. */
-export function resample(source: Raster, width: number, height: number, filter: Filter): Raster {
+/** Resizes to `width` × `height`. Blends alpha on white; the result is opaque. */
+export function resample(source: Raster, width: number, height: number, filter: ResampleFilter): Raster {
   const horizontal = computeWeights(source.width, width, filter);
   const vertical = computeWeights(source.height, height, filter);
-  const resampledRows = new Uint8Array(width * 3 * vertical.maxCount); // the rows that one row of the result is made of
+  const resampledRows = new Uint8Array(width * 3 * vertical.maxCount); // source rows that one result row needs
   const sourceRow = new Uint8Array(source.width * 3);
   const rgba = new Uint8Array(width * height * 4).fill(255);
   const sums = new Int32Array(width * 3);
@@ -53,10 +53,10 @@ interface Weights {
   readonly weights: Int32Array;
 }
 
-function computeWeights(sourceSize: number, targetSize: number, filter: Filter): Weights {
+function computeWeights(sourceSize: number, targetSize: number, filter: ResampleFilter): Weights {
   const scale = sourceSize / targetSize;
   const stretch = max(1, scale);
-  const support = (filter === Filter.lanczos ? 3 : 1) * stretch;
+  const support = (filter === ResampleFilter.lanczos ? 3 : 1) * stretch;
   const maxCount = ceil(support) * 2 + 1;
   const starts = new Int32Array(targetSize);
   const counts = new Int32Array(targetSize);
@@ -77,9 +77,9 @@ function computeWeights(sourceSize: number, targetSize: number, filter: Filter):
   return { maxCount, starts, counts, weights };
 }
 
-function evaluateKernel(filter: Filter, x: number): number {
+function evaluateKernel(filter: ResampleFilter, x: number): number {
   const distance = abs(x);
-  if (filter === Filter.bilinear) return distance < 1 ? 1 - distance : 0;
+  if (filter === ResampleFilter.bilinear) return distance < 1 ? 1 - distance : 0;
   return distance < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
@@ -114,7 +114,7 @@ function clamp(sum: number): number {
   return value < 0 ? 0 : value > 255 ? 255 : value;
 }
 
-/** One row of RGBA as RGB on white. */
+/** Blends a row of RGBA on white, as RGB. */
 function blendOnWhite(rgba: Uint8Array, start: number, out: Uint8Array): void {
   for (let i = 0, offset = start; i < out.length; i += 3, offset += 4) {
     const alpha = rgba[offset + 3] ?? 255;

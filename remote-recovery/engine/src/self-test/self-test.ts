@@ -1,19 +1,19 @@
 import { feedPicture, writeSketch, type EngineWasm } from "../engine-wasm.ts";
 import type { Sketch } from "../engine.ts";
-import type { Raster } from "../rows.ts";
+import { hasTransparency, type Raster } from "../picture-rows.ts";
 import { findSketch, matchEnrolmentWindow, type Pause } from "../search.ts";
 import { createChangedCopy, SelfTestCopy } from "./copies.ts";
 
-/** More errors than this in any copy: the picture has not enough margin (the code mends 68). */
+/** Limit of errors in a copy. The code corrects 68; the rest is margin. */
 const maxErrors = 40;
 
 export interface SelfTestResult {
   readonly copy: SelfTestCopy;
-  /** Null when the copy was not recovered, or only as another secret. */
+  /** Null if the copy did not recover or gave another secret. */
   readonly errors: number | null;
 }
 
-/** Tried for every picture. */
+/** Tried for every picture. A transparent picture also gets a copy on black. */
 const standardCopies = [
   SelfTestCopy.messenger,
   SelfTestCopy.quarter,
@@ -24,11 +24,11 @@ const standardCopies = [
 ] as const;
 
 /**
- * Changes the picture in six ways and recovers each from its sketch, as later recoveries will;
- * where the smallest copy fails, in a seventh: a larger one, which has to open instead. The engine
- * then holds a copy, no longer the picture. `done` counts copies.
+ * Changes the picture in six or seven ways and recovers each copy from the sketch. If the small
+ * copy fails, also tries a medium copy. Afterwards the engine holds a copy instead of the picture.
  *
- * @returns `failed`: copies with too many errors, in the order of `rows`.
+ * @param pause receives the number of finished copies
+ * @returns `failedCopies`: copies with too many errors, in the order of `results`
  */
 export async function testChangedCopies(
   wasm: EngineWasm,
@@ -36,9 +36,9 @@ export async function testChangedCopies(
   sketch: Sketch,
   imageSecretBytes: Uint8Array,
   pause: (done: number, total: number) => Promise<void>,
-): Promise<{ readonly failed: readonly SelfTestCopy[]; readonly rows: readonly SelfTestResult[] }> {
+): Promise<{ readonly failedCopies: readonly SelfTestCopy[]; readonly results: readonly SelfTestResult[] }> {
   const results: SelfTestResult[] = [];
-  const copies: SelfTestCopy[] = [...standardCopies];
+  const copies: SelfTestCopy[] = [...standardCopies, ...(hasTransparency(picture) ? [SelfTestCopy.onBlack] : [])];
   for (const copy of copies) {
     const reportStep = () => pause(results.length, copies.length);
     await reportStep();
@@ -54,7 +54,7 @@ export async function testChangedCopies(
       clear();
     }
   }
-  return { failed: results.filter(hasFailed).map(({ copy }) => copy), rows: results };
+  return { failedCopies: results.filter(hasFailed).map(({ copy }) => copy), results };
 }
 
 function hasFailed({ errors }: SelfTestResult): boolean {
@@ -62,8 +62,8 @@ function hasFailed({ errors }: SelfTestResult): boolean {
 }
 
 /**
- * Errors of the recovery that is best: where the same framing costs too many, those of the full
- * search count.
+ * Number of errors in the enrolment window or, if that has too many, of the full search. Null if
+ * the copy does not recover or gives another secret.
  */
 async function countErrors(
   wasm: EngineWasm,
@@ -76,10 +76,9 @@ async function countErrors(
   const recovery =
     directMatch !== null && directMatch.errors <= maxErrors
       ? directMatch
-      : await findSketch(wasm, [sketch], pause, { tryDirect: false });
+      : await findSketch(wasm, [sketch], pause, { tryEnrolmentFraming: false });
   const matches = recovery.outcome === "recovered" && sameBytes(recovery.imageSecretBytes, imageSecretBytes);
-  for (const recoveryResult of [directMatch, recovery])
-    if (recoveryResult?.outcome === "recovered") recoveryResult.imageSecretBytes.fill(0);
+  for (const attempt of [directMatch, recovery]) if (attempt?.outcome === "recovered") attempt.imageSecretBytes.fill(0);
   return matches ? recovery.errors : null;
 }
 

@@ -1,7 +1,7 @@
-/*
- * The attacker is the service, and wants the only key of a content to go: it says that an upload is
- * published, or dropped, and it is not; or it loses answers, so that the device seals or signs
- * something twice.
+/**
+ * Attacker: the service. It wants the device to delete the only key of a content, by falsely
+ * claiming that an upload was published or dropped. It also wants the device to seal or sign
+ * something twice, by losing responses.
  */
 import "fake-indexeddb/auto";
 
@@ -9,7 +9,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "../operations/list.ts";
 import { purge } from "../operations/purge.ts";
-import { trash } from "../operations/favorite-and-trash.ts";
+import { moveToTrash } from "../operations/favorite-and-trash.ts";
 import {
   beginUpload,
   discardUpload,
@@ -24,7 +24,7 @@ import { acceptOlderState } from "../keyring/refresh-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
-  makeProtectOrder,
+  makeProtectPlan,
   randomFile,
   openTabWithFirstSecret,
   openUploadingTab,
@@ -37,18 +37,18 @@ const { file } = randomFile(2 * fakePartBytes + 77);
 let world: World;
 let laptop: VaultSession;
 let tab: UploadingTab;
-let first: string;
+let firstId: string;
 let uploadId: string;
 
 beforeEach(async () => {
   world = createWorld();
-  ({ tab, laptop, first } = await openTabWithFirstSecret(world));
-  uploadId = await sendUpload(makeProtectOrder(fileSecret("Film", file)));
+  ({ tab, laptop, firstId: firstId } = await openTabWithFirstSecret(world));
+  uploadId = await sendUpload(makeProtectPlan(fileSecret("Film", file)));
 });
 
-const makeVersionOrder = (): UploadPlan => ({
+const makeUpdatePlan = (): UploadPlan => ({
   operation: "update",
-  secretId: first,
+  secretId: firstId,
   change: { baseVersion: 1, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } },
   size: file.size,
   handle: null,
@@ -59,34 +59,35 @@ const isPut = (call: string): boolean => call.startsWith("PUT /v2/");
 const hasRecord = async (id = uploadId): Promise<boolean> => (await tab.records.get(id)) !== null;
 const listTitles = async (): Promise<(string | undefined)[]> =>
   (await list(laptop)).map(({ label }) => label?.title).sort();
-const versionsOf = (secretId: string): number | undefined => world.service.account.rows.get(secretId)?.versions.length;
+const countVersions = (secretId: string): number | undefined =>
+  world.service.account.rows.get(secretId)?.versions.length;
 
-/** Begins and sends; publishing is left. */
-async function sendUpload(order: UploadPlan): Promise<string> {
-  const id = await beginUpload(laptop, tab, order, {});
+/** Seals and sends the parts without publishing. */
+async function sendUpload(plan: UploadPlan): Promise<string> {
+  const id = await beginUpload(laptop, tab, plan, {});
   await tab.send(id, file);
   return id;
 }
 
 function makeServiceHonest(): void {
   world.service.beforeCall = () => undefined;
-  world.service.transformAnswer = (_call, answer) => answer;
+  world.service.transformResponse = (_call, response) => response;
 }
 
-/** What every question about the upload is answered with, while nothing is published. */
+/** Makes the service claim that the upload is published, although nothing is. */
 function claimPublished(): void {
   world.service.beforeCall = (call) => {
     if (isPut(call)) throw new PortalError("conflict");
   };
-  world.service.transformAnswer = (call, answer) =>
-    call.startsWith("GET /v2/") ? { ...(answer as object), published: { version: 1, state_rev: 2 } } : answer;
+  world.service.transformResponse = (call, response) =>
+    call.startsWith("GET /v2/") ? { ...(response as object), published: { version: 1, state_rev: 2 } } : response;
 }
 
 /**
- * The finishing calls arrive, or do not, and no answer to anything comes back after them: the tab
- * is closed then.
+ * Sends the finishing call, which arrives or not. Loses all later responses, then opens the tab
+ * again.
  */
-async function finishWithLostAnswers(
+async function finishWithLostResponses(
   id: string,
   delivery: "arrives" | "never_arrives",
   protection: Protection | null = null,
@@ -101,15 +102,16 @@ async function finishWithLostAnswers(
     isSilent = true;
     if (delivery === "never_arrives") refuse();
   };
-  world.service.transformAnswer = (call, answer) => (isPut(call) ? refuse() : answer);
+  world.service.transformResponse = (call, response) => (isPut(call) ? refuse() : response);
   await expect(finishUpload(laptop, tab, id, protection, {})).rejects.toMatchObject({ code: "service_unavailable" });
   makeServiceHonest();
   laptop = await world.open();
   tab = await openUploadingTab(world, laptop);
+  if (protection === null) (await unlock(laptop, makePicture("market"), {})).opener.wipe();
 }
 
-describe("a service that wants the only key of a content to go", () => {
-  it("says that it is published, and shows nothing: the upload stays, and is published when it lets it be", async () => {
+describe("a service that wants the only key of a content deleted", () => {
+  it("claims an upload as published but does not list it: the upload stays, and can be published later", async () => {
     claimPublished();
     await expect(finish()).rejects.toMatchObject({ code: "publication_not_seen" });
     expect([await hasRecord(), await listTitles()]).toEqual([true, ["First"]]);
@@ -118,7 +120,7 @@ describe("a service that wants the only key of a content to go", () => {
     expect([await hasRecord(), await listTitles()]).toEqual([false, ["Film", "First"]]);
   });
 
-  it("says so to a locked device: it waits for unlocking", async () => {
+  it("claims an upload as published to a locked device: the upload waits for unlocking", async () => {
     laptop.lock();
     claimPublished();
     await expect(finish()).rejects.toMatchObject({ code: "vault_locked" });
@@ -129,59 +131,59 @@ describe("a service that wants the only key of a content to go", () => {
     expect(await hasRecord()).toBe(false);
   });
 
-  it("answers the finishing call as if it were done, and takes it back: the upload stays, and goes out once more as it was", async () => {
-    const before = world.service.snapshot();
-    world.service.transformAnswer = (call, answer) => {
-      if (isPut(call)) world.service.account = structuredClone(before);
-      return answer;
+  it("confirms the publication of an upload, then rolls the publication back: the upload stays, and is published again unchanged", async () => {
+    const snapshot = world.service.snapshot();
+    world.service.transformResponse = (call, response) => {
+      if (isPut(call)) world.service.account = structuredClone(snapshot);
+      return response;
     };
     await expect(finish()).rejects.toMatchObject({ code: "older_state" });
     expect(await hasRecord()).toBe(true);
     makeServiceHonest();
     const { rejectedState } = laptop;
-    if (rejectedState === null) throw new TypeError("an alarm");
+    if (rejectedState === null) throw new TypeError("expected the state to be rejected");
     await acceptOlderState(laptop, rejectedState);
     expect(await listTitles()).toEqual(["First"]);
     await finish();
     expect([await hasRecord(), await listTitles()]).toEqual([false, ["Film", "First"]]);
   });
 
-  it("says that it never heard of an upload half sent: the record stays, and it goes on when it does", async () => {
-    const halfSentId = await beginUpload(laptop, tab, makeProtectOrder(fileSecret("Half", file)), {});
-    const keptUploads = world.service.account.uploads;
+  it("denies a half-sent upload: the upload's record stays, and sending can resume", async () => {
+    const halfSentId = await beginUpload(laptop, tab, makeProtectPlan(fileSecret("Half", file)), {});
+    const hiddenUploads = world.service.account.uploads;
     world.service.account.uploads = new Map();
     await expect(tab.send(halfSentId, file)).rejects.toMatchObject({ code: "upload_dropped" });
     expect(await hasRecord(halfSentId)).toBe(true);
-    if (keptUploads !== undefined) world.service.account.uploads = keptUploads;
+    if (hiddenUploads !== undefined) world.service.account.uploads = hiddenUploads;
     await tab.send(halfSentId, file);
     await finish(halfSentId);
     expect(await listTitles()).toEqual(["First", "Half"]);
   });
 
-  it("says that it never heard of an upload whose finishing call it swallowed: the record stays", async () => {
-    await finishWithLostAnswers(uploadId, "never_arrives");
+  it("denies an upload whose finishing call it dropped: the upload's record stays", async () => {
+    await finishWithLostResponses(uploadId, "never_arrives");
     world.service.account.uploads?.clear();
     await expect(finish()).rejects.toMatchObject({ code: "upload_dropped" });
     expect(await hasRecord()).toBe(true);
   });
 
-  it("forgets an upload that it published: the account shows it, and the record goes", async () => {
-    await finishWithLostAnswers(uploadId, "arrives");
+  it("denies an upload that it published: the account lists the upload, and the upload's record is deleted", async () => {
+    await finishWithLostResponses(uploadId, "arrives");
     world.service.account.uploads?.clear();
     await expect(finish()).resolves.toMatchObject({ version: 1 });
     expect([await hasRecord(), await listTitles()]).toEqual([false, ["Film", "First"]]);
   });
 });
 
-describe("a lost answer", () => {
-  it("is made good by what the account shows, without a second finishing call", async () => {
-    await finishWithLostAnswers(uploadId, "arrives");
+describe("a lost response", () => {
+  it("is resolved by the account's list, without a second finishing call", async () => {
+    await finishWithLostResponses(uploadId, "arrives");
     world.service.calls.length = 0;
     await finish();
     expect([await hasRecord(), world.service.calls.filter(isPut)]).toEqual([false, []]);
   });
 
-  it("does not make the device sign twice: the same bytes go out again, by a tab that is opened later too", async () => {
+  it("does not make the device sign twice: the device sends the same bytes again, also from a tab opened later", async () => {
     const bodies: string[] = [];
     const { http } = world.service;
     const request = http.request.bind(http);
@@ -191,7 +193,7 @@ describe("a lost answer", () => {
         return request(...parameters);
       },
     });
-    await finishWithLostAnswers(uploadId, "never_arrives");
+    await finishWithLostResponses(uploadId, "never_arrives");
     await finish();
     expect(bodies.length).toBeGreaterThan(1);
     expect(new Set(bodies).size).toBe(1);
@@ -200,14 +202,14 @@ describe("a lost answer", () => {
 
   it.each<[string, (secretId: string) => Promise<unknown>]>([
     [
-      "made a further version of it",
+      "saved another version",
       (secretId) =>
         withPhone((phone) =>
           update(
             phone,
             secretId,
             {
-              baseVersion: versionsOf(secretId) ?? 0,
+              baseVersion: countVersions(secretId) ?? 0,
               content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["on"]) },
             },
             {},
@@ -215,41 +217,43 @@ describe("a lost answer", () => {
         ),
     ],
     [
-      "renamed it",
+      "renamed the secret",
       (secretId) =>
-        withPhone((phone) => update(phone, secretId, { baseVersion: versionsOf(secretId) ?? 0, title: "Another" }, {})),
+        withPhone((phone) =>
+          update(phone, secretId, { baseVersion: countVersions(secretId) ?? 0, title: "Another" }, {}),
+        ),
     ],
     [
-      "removed it for good",
+      "purged the secret",
       (secretId) =>
         withPhone(async (phone) => {
-          await trash(phone, secretId);
+          await moveToTrash(phone, secretId);
           await purge(phone, [secretId], {});
         }),
     ],
-  ])("is seen although another device %s since, and nothing comes back", async (_case, change) => {
+  ])("is resolved although another device %s meanwhile, and nothing is restored", async (_case, change) => {
     for (const [id, version] of [
       [uploadId, 1],
-      [await sendUpload(makeVersionOrder()), 2],
+      [await sendUpload(makeUpdatePlan()), 2],
     ] as const) {
       const secretId = (await tab.records.get(id))?.secretId ?? "";
-      await finishWithLostAnswers(id, "arrives");
+      await finishWithLostResponses(id, "arrives");
       await change(secretId);
-      const versionCount = versionsOf(secretId);
+      const versionCount = countVersions(secretId);
       await expect(finish(id)).resolves.toEqual({ secretId, version });
-      expect([await hasRecord(id), versionsOf(secretId)]).toEqual([false, versionCount]);
+      expect([await hasRecord(id), countVersions(secretId)]).toEqual([false, versionCount]);
     }
   });
 
   it.each(["arrives", "never_arrives"] as const)(
-    "to the very first secret, whose call %s, makes one account, and keeps the upload till it is seen",
+    "of the first secret, whose call %s, creates one account, and keeps the upload until the account lists it",
     async (delivery) => {
       world = createWorld();
       laptop = await world.open();
       tab = await openUploadingTab(world, laptop);
-      const id = await sendUpload(makeProtectOrder(fileSecret("Film", file, makePicture("market"))));
-      await finishWithLostAnswers(id, delivery, fileSecret("Film", file, makePicture("market")).protection);
-      // it went out once more; after a reload its picture shows it
+      const id = await sendUpload(makeProtectPlan(fileSecret("Film", file, makePicture("market"))));
+      await finishWithLostResponses(id, delivery, fileSecret("Film", file, makePicture("market")).protection);
+      // sends it again, but after a reload only the picture can confirm it
       await expect(finish(id)).rejects.toMatchObject({ code: "vault_locked" });
       expect(await hasRecord(id)).toBe(true);
       (await unlock(laptop, makePicture("market"), {})).opener.wipe();
@@ -262,13 +266,13 @@ describe("a lost answer", () => {
     },
   );
 
-  it("does not take another device's version for ours", async () => {
-    const id = await sendUpload(makeVersionOrder());
-    await finishWithLostAnswers(id, "never_arrives");
+  it("does not confuse another device's version with this device's", async () => {
+    const id = await sendUpload(makeUpdatePlan());
+    await finishWithLostResponses(id, "never_arrives");
     await withPhone((phone) =>
       update(
         phone,
-        first,
+        firstId,
         {
           baseVersion: 1,
           content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["phone"]) },
@@ -282,14 +286,15 @@ describe("a lost answer", () => {
 });
 
 describe("two tabs", () => {
-  it("that finish at the same time publish once, and both say so", async () => {
+  it("that finish an upload at the same time publish it once, with the same result", async () => {
     const otherTab = await openUploadingTab(world, await world.open());
-    const answers = await Promise.all([finish(), finish(uploadId, otherTab)]);
-    expect(answers[0]).toEqual(answers[1]);
+    (await unlock(otherTab.vault, makePicture("market"), {})).opener.wipe();
+    const results = await Promise.all([finish(), finish(uploadId, otherTab)]);
+    expect(results[0]).toEqual(results[1]);
     expect([await hasRecord(), await listTitles()]).toEqual([false, ["Film", "First"]]);
   });
 
-  it("of which one gives it up: nothing of it is published by the other", async () => {
+  it("do not publish an upload that one of the tabs discards", async () => {
     world.service.beforeCall = async (call) => {
       if (call === "GET /secrets/store") await discardUpload(tab, uploadId);
     };

@@ -9,19 +9,18 @@ import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 import { update } from "../operations/update.ts";
 import { tryOpenTicket } from "../seal/ticket.ts";
-import { readAccount } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { recogniseImage } from "../openers/recognise-image.ts";
-import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
+import { putUnchecked, stealMetadataKeys } from "../testing/metadata-keys-attacker.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 
 const BodyWithTicket = z.object({ ticket: z.string() });
 
 /**
- * An own laptop after a reload. A script there signed two books with its metadata keys: `forged`
- * has a stranger's recipient in the place of the person's, `clean` is as before. The stranger is
- * `strangerVault`.
+ * Signs two books with the metadata keys of a laptop, and stores them at a service that does not
+ * check. `forged` has another account's recipient in place of the user's own; `clean` is unchanged.
+ * `readLeakedTitles` opens later tickets with that other account's picture.
  */
 async function forgeBook(): Promise<{
   world: World;
@@ -39,19 +38,12 @@ async function forgeBook(): Promise<{
   await protect(strangerVault, textSecret("Bait", makePicture("forest")), {});
   const recipient = (await refreshKeyring(strangerVault))?.openedKeyring?.book.openers[0]?.recipient;
 
-  const laptop = await world.open();
-  const { slots: [slot] = [], imageRecords: [record] = [] } = world.service.account.keyring ?? {};
-  const initialAccount = await readAccount(laptop);
-  const book = initialAccount?.view.openedKeyring?.book;
-  if (slot === undefined || record === undefined || recipient === undefined || book === undefined)
-    throw new TypeError("an unlocked account");
-  const publishBook = async (next: typeof book): Promise<FakeAccount> => {
-    const account = await readAccount(laptop);
-    if (account?.view.openedKeyring == null) throw new TypeError("unlocked");
-    const { keyring } = await buildNextChange(laptop, account, account.view.openedKeyring, [...account.rows.values()], {
-      enrolledImage: { book: next, slot, record },
-    });
-    await laptop.service.changeKeyring(keyring);
+  if (recipient === undefined) throw new TypeError("expected an opener");
+  const attacker = await stealMetadataKeys(world);
+  const { book } = (await attacker.read()).openedKeyring;
+  const publishBook = async (nextBook: typeof book): Promise<FakeAccount> => {
+    const { account } = await attacker.read();
+    putUnchecked(world.service.account, await attacker.sign([...account.rows.values()], { book: nextBook }));
     return world.service.snapshot();
   };
   const forged = await publishBook({ ...book, openers: book.openers.map((opener) => ({ ...opener, recipient })) });
@@ -70,25 +62,25 @@ async function forgeBook(): Promise<{
   return { world, secretId, forged, clean, readLeakedTitles };
 }
 
-describe("whoever has metadata keys, and a service that times its answers", () => {
-  it("gets no ticket by one list of openers in the first reading and another in the second", async () => {
+describe("an attacker with metadata keys, and a service that times its responses", () => {
+  it("get no ticket by serving another list of openers to the second of two reads", async () => {
     const { world, clean, readLeakedTitles } = await forgeBook();
     const victim = await world.open();
-    let readings = 0;
+    let readCount = 0;
     world.service.beforeCall = (call) => {
-      if (call === "GET /user/keyring" && ++readings === 2) world.service.account = clean;
+      if (call === "GET /user/keyring" && ++readCount === 2) world.service.account = clean;
     };
-    // refused, or sealed to the person alone
+    // rejected, or sealed only to the user's opener
     await protect(victim, textSecret("To whom?", makePicture("market")), {}).catch(() => undefined);
     expect((await readLeakedTitles()).filter((title) => title !== null)).toEqual([]);
   });
 
-  it("gets none by an opener that is shown for something else while the list is on its way", async () => {
+  it("get no ticket when an opener is presented for another operation between two pages of the list", async () => {
     const { world, secretId, forged, clean, readLeakedTitles } = await forgeBook();
     const victim = await world.open();
-    let pages = 0;
+    let pageCount = 0;
     world.service.beforeCall = async (call) => {
-      if (call !== "GET /secrets/store" || ++pages !== 2) return;
+      if (call !== "GET /secrets/store" || ++pageCount !== 2) return;
       world.service.account = clean;
       (await unlock(victim, makePicture("market"))).opener.wipe();
       world.service.account = forged;
@@ -100,7 +92,7 @@ describe("whoever has metadata keys, and a service that times its answers", () =
     expect((await readLeakedTitles()).filter((title) => title !== null)).toEqual([]);
   });
 
-  it("does not get a new version of a reloaded device sealed to a list that it never compared", async () => {
+  it("get no new version that a reloaded device seals to a list of openers that it never verified", async () => {
     const { world, secretId } = await forgeBook();
     const victim = await world.open();
     const content = { contentKind: "text" as const, name: "a.txt", mime: "text/plain", content: new Blob(["new"]) };
@@ -110,9 +102,9 @@ describe("whoever has metadata keys, and a service that times its answers", () =
   });
 });
 
-describe("whoever makes two acts meet", () => {
+describe("two operations at the same time", () => {
   it.each(["unlock", "recover"] as const)(
-    "does not have a slot sealed to nothing, by an %s while another picture is enrolled",
+    "never leave a slot without an account key (%s while another picture is enrolled)",
     async (operation) => {
       const world = createWorld();
       const laptop = await world.open();
@@ -125,10 +117,10 @@ describe("whoever makes two acts meet", () => {
           if (interrupted) return result;
           interrupted = true;
           let hasLied = false;
-          world.service.transformAnswer = (call, answer) => {
-            if (operation === "unlock" || hasLied || call !== "GET /user/keyring") return answer;
+          world.service.transformResponse = (call, response) => {
+            if (operation === "unlock" || hasLied || call !== "GET /user/keyring") return response;
             hasLied = true;
-            return Object.assign({}, answer, { key_epoch: 2 });
+            return Object.assign({}, response, { key_epoch: 2 });
           };
           if (operation === "unlock") (await unlock(laptop, makePicture("market"))).opener.wipe();
           else await openSmallSecret(laptop, secretId, makePicture("market"));

@@ -1,8 +1,8 @@
 import "fake-indexeddb/auto";
 
-import type { PortalForServices } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
-import { getLockedSince, saveAutoLockState } from "../device/device.ts";
+import { getLockedSince, saveDeviceSettings } from "../device/device.ts";
 import { createIdleLock, type IdleLockOptions } from "../device/idle-lock.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService } from "../testing/fake-service.ts";
@@ -10,19 +10,21 @@ import { createFakeMachine, type FakeMachine } from "../testing/fake-machine.ts"
 import { makePictureHandle as shown, textSecret, userId } from "../testing/world.ts";
 import type { WorkerStarter } from "../page/browser-workers.ts";
 import { createVaultClient } from "../page/vault-client.ts";
+import type { VaultPortal } from "../page/vault-portal.ts";
 
 unrefMessagePorts();
 
 const minute = 60_000;
 const inTheYear3000 = Date.parse("3000-01-01T00:00:00.000Z");
 
-describe("somebody who wants the vault to stay unlocked", () => {
+describe("an attacker who wants the vault to stay unlocked", () => {
   let machine: FakeMachine;
-  let portal: PortalForServices;
+  let portal: VaultPortal;
+  let service: ReturnType<typeof createFakeService>;
   let accountCount = 0;
   const account = () => ({ vendorId: portal.vendorId, issuer: portal.account.issuer, subject: portal.account.subject });
   const openTab = (workers: WorkerStarter = createChannelWorkers()) => {
-    const environment = machine.tab();
+    const environment = machine.openTab();
     return { vault: createVaultClient(portal, workers, { environment }), ...environment };
   };
   const openOnOwnDevice = async () => {
@@ -35,33 +37,41 @@ describe("somebody who wants the vault to stay unlocked", () => {
   beforeEach(() => {
     machine = createFakeMachine();
     machine.now = Date.now();
-    const service = createFakeService(userId);
+    service = createFakeService(userId);
     portal = {
       http: service.http,
       vendorId: "relicario",
       account: { userId, issuer: "https://id.example", subject: `stays ${String(accountCount++)}` },
       signInAgain: () => Promise.resolve({ authTime: 0 }),
+      signInToUnlock: () => Promise.resolve({ authTime: 0 }),
+      signInSilently: () => Promise.reject(new PortalError("login_required")),
+      confirmMark: () => Promise.resolve(true),
       takeLinkSecret: () => Promise.resolve(null),
     };
   });
 
-  it("cannot hold the lock off by a tab that claims activity in the year 3000", () => {
-    let locks = 0;
-    const options: IdleLockOptions = { account: "alba", minutes: 15, lock: () => locks++, save: () => undefined };
-    const tab = machine.tab();
+  it("cannot delay the lock with a tab that claims activity in the year 3000", () => {
+    let lockCount = 0;
+    const options: IdleLockOptions = {
+      storageKey: "alba",
+      minutes: 15,
+      lock: () => lockCount++,
+      save: () => undefined,
+    };
+    const tab = machine.openTab();
     createIdleLock(options, tab).watch();
     machine
-      .tab()
+      .openTab()
       .channel("alba", () => undefined)
       ?.post({ kind: "activity", at: inTheYear3000 });
     machine.now += 15 * minute;
     tab.runDueTimers();
-    expect(locks).toBe(1);
+    expect(lockCount).toBe(1);
   });
 
-  it("cannot hold it off by a last activity in the year 3000 on the device: a page loaded later starts locked", async () => {
+  it("cannot delay the lock with a last activity in the year 3000 on the device: a page loaded later starts locked", async () => {
     await openOnOwnDevice();
-    await saveAutoLockState(account(), { lastActivity: inTheYear3000 });
+    await saveDeviceSettings(account(), { lastActivity: inTheYear3000 });
     const reloadedTab = openTab();
     expect((await reloadedTab.vault.list()).map((row) => row.label)).toEqual([null]);
     expect(
@@ -69,25 +79,67 @@ describe("somebody who wants the vault to stay unlocked", () => {
     ).toBe(machine.now);
   });
 
-  it("cannot make a fresh sign-in useless by a lock in the year 3000", () => {
+  it("cannot make a fresh sign-in useless with a lock in the year 3000", () => {
     expect(
       getLockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now),
     ).toBe(machine.now);
   });
 
-  it("gains nothing by a tab that is just starting when the person locks", async () => {
+  it("cannot delay the lock with a service that claims a higher key epoch", async () => {
+    const tab = openTab();
+    await tab.vault.protect(textSecret("Seed", shown("market")));
+    await tab.vault.setDeviceKind("shared");
+    service.transformResponse = (call, answer) =>
+      call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
+    expect(await tab.vault.refresh()).toEqual({ status: "locked" });
+    machine.now += 15 * minute;
+    tab.runDueTimers();
+    service.transformResponse = (_call, answer) => answer;
+    expect((await tab.vault.list()).map(({ label }) => label)).toEqual([null]);
+    expect(tab.vault.getState()).toEqual({ status: "locked" });
+  });
+
+  it("cannot delay the lock by claiming a higher key epoch on the first reading of a reloaded page", async () => {
+    await openOnOwnDevice();
+    service.transformResponse = (call, answer) =>
+      call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
+    const reloadedTab = openTab();
+    expect(await reloadedTab.vault.refresh()).toEqual({ status: "locked" });
+    machine.now += 15 * minute;
+    reloadedTab.runDueTimers();
+    service.transformResponse = (_call, answer) => answer;
+    expect((await reloadedTab.vault.list()).map(({ label }) => label)).toEqual([null]);
+  });
+
+  it("cannot delay the lock by failing the reading after a fresh sign-in", async () => {
+    const tab = await openOnOwnDevice();
+    await tab.vault.lock();
+    portal = { ...portal, signInToUnlock: () => Promise.resolve({ authTime: machine.now / 1000 + 1 }) };
+    const otherTab = openTab();
+    service.transformResponse = (call, answer) => {
+      if (call === "GET /user/keyring") throw new PortalError("timed_out");
+      return answer;
+    };
+    await expect(otherTab.vault.unlockBySignIn()).rejects.toMatchObject({ code: "timed_out" });
+    machine.now += 15 * minute;
+    otherTab.runDueTimers();
+    service.transformResponse = (_call, answer) => answer;
+    expect((await otherTab.vault.list()).map(({ label }) => label)).toEqual([null]);
+  });
+
+  it("gains nothing from a tab that is starting when the person locks", async () => {
     const { vault } = await openOnOwnDevice();
     const starter = createChannelWorkers();
     let lockNow: () => Promise<void> = () => vault.lock();
-    const slow: WorkerStarter = {
+    const slowStarter: WorkerStarter = {
       ...starter,
       vault: async () => {
         const worker = await starter.vault();
         const start = async (...parameters: Parameters<typeof worker.remote.start>): Promise<void> => {
-          await worker.remote.start(...parameters); // it has looked at the device: not locked
+          await worker.remote.start(...parameters); // the device was read as unlocked
           const lockOnce = lockNow;
           lockNow = () => Promise.resolve();
-          await lockOnce(); // the message reaches a tab that has nothing to lock yet
+          await lockOnce(); // this tab has nothing to lock yet
         };
         const remote = new Proxy(worker.remote, {
           get: (target, member, self): unknown => (member === "start" ? start : Reflect.get(target, member, self)),
@@ -95,28 +147,28 @@ describe("somebody who wants the vault to stay unlocked", () => {
         return { ...worker, remote };
       },
     };
-    const startingTab = openTab(slow);
-    await startingTab.vault.list().catch(() => undefined); // refused, or locked rows
+    const startingTab = openTab(slowStarter);
+    await startingTab.vault.list().catch(() => undefined); // rejected, or locked rows
     expect((await startingTab.vault.list()).map((row) => row.label)).toEqual([null]);
     expect(startingTab.vault.getState().status).toBe("locked");
   });
 
-  it("gains nothing by a tab that the browser had put aside, and that heard no lock", async () => {
+  it("gains nothing from a tab in the back/forward cache that received no lock message", async () => {
     const suspendedTab = await openOnOwnDevice();
     expect(suspendedTab.vault.getState().status).toBe("unlocked");
-    // its messages get lost
+    // a tab whose messages are lost
     const disconnectedMachine = {
-      tab: (): ReturnType<FakeMachine["tab"]> => ({ ...machine.tab(), channel: () => null }),
+      tab: (): ReturnType<FakeMachine["openTab"]> => ({ ...machine.openTab(), channel: () => null }),
     };
-    const other = createVaultClient(portal, createChannelWorkers(), { environment: disconnectedMachine.tab() });
-    await other.refresh();
-    await other.lock();
-    const locked = new Promise<void>((resolve) => {
+    const otherVault = createVaultClient(portal, createChannelWorkers(), { environment: disconnectedMachine.tab() });
+    await otherVault.refresh();
+    await otherVault.lock();
+    const lockEvent = new Promise<void>((resolve) => {
       suspendedTab.vault.subscribe(resolve);
     });
     machine.now += minute;
     suspendedTab.triggerActivity();
-    await locked;
+    await lockEvent;
     expect(suspendedTab.vault.getState().status).toBe("locked");
   });
 
@@ -125,17 +177,23 @@ describe("somebody who wants the vault to stay unlocked", () => {
     ["the device's clock is set back an hour", 0, 58, -60 * minute],
     ["it is loaded anew", 0, 0, 0],
   ])(
-    "gains nothing by the sign-in from before the lock, when %s",
-    async (_case, providerAhead, deviceAhead, clockShift) => {
-      machine.now += deviceAhead * minute;
-      portal = { ...portal, account: { ...portal.account, authTime: Math.floor(machine.now / 1000) + providerAhead } };
+    "gains nothing from the sign-in before the lock, when %s",
+    async (_case, providerAheadSeconds, deviceAheadMinutes, clockShiftMs) => {
+      machine.now += deviceAheadMinutes * minute;
+      const authTime = Math.floor(machine.now / 1000) + providerAheadSeconds;
+      portal = {
+        ...portal,
+        account: { ...portal.account, authTime },
+        signInToUnlock: () => Promise.resolve({ authTime }), // the provider did not ask again
+      };
       const { vault } = await openOnOwnDevice();
       machine.now += 2 * minute;
       await vault.lock();
-      machine.now += clockShift;
-      const { vault: reloaded } = openTab();
-      expect((await reloaded.list()).map((row) => row.label)).toEqual([null]);
-      await expect(reloaded.refresh()).resolves.toEqual({ status: "locked" });
+      machine.now += clockShiftMs;
+      const { vault: reloadedVault } = openTab();
+      expect((await reloadedVault.list()).map((row) => row.label)).toEqual([null]);
+      await expect(reloadedVault.refresh()).resolves.toEqual({ status: "locked" });
+      await expect(reloadedVault.unlockBySignIn()).rejects.toMatchObject({ code: "login_required" });
     },
   );
 });

@@ -1,8 +1,7 @@
-/*
- * The attacker keeps every byte that ever leaves the device, and wants two plaintexts that were
- * sealed under the same key and number: their ciphertexts together give the XOR of both. So they
- * make the device seal parts again: with a file that was written to, with two tabs, a power cut, or
- * a profile of an older day.
+/**
+ * Attacker: records every byte that leaves the device. It wants two plaintexts that were sealed
+ * under one key and nonce, because their ciphertexts reveal the XOR of both. It makes the device
+ * seal parts again: with a changed file, two tabs, a power cut, or an older profile.
  */
 import "fake-indexeddb/auto";
 
@@ -17,7 +16,7 @@ import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
   createGate,
-  makeProtectOrder,
+  makeProtectPlan,
   randomFile,
   openTabWithFirstSecret,
   type UploadingTab,
@@ -25,23 +24,23 @@ import {
 import { createWorld, type World } from "../testing/world.ts";
 import { readSealingState, type UploadRecord } from "../transfer/upload-records.ts";
 
-const { plain, file } = randomFile(7 * fakePartBytes + 77);
+const { plaintext, file } = randomFile(7 * fakePartBytes + 77);
 const partCount = 8;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");
-/** The same file, of the same size, with every byte from `at` on another. */
-const alterFile = (start: number, end = plain.length): Blob =>
-  new Blob([plain.map((byte, index) => (index >= start && index < end ? byte ^ 0x55 : byte))]);
+/** The file with changed bytes from `start` to before `end`. */
+const alterFile = (start: number, end = plaintext.length): Blob =>
+  new Blob([plaintext.map((byte, index) => (index >= start && index < end ? byte ^ 0x55 : byte))]);
 
 let world: World;
 let tab: UploadingTab;
 let uploadId: string;
-/** Parts that left the device, by number: as often as they left. */
+/** One entry per sent part. */
 let sentParts: [part: number, bytes: Bytes][];
 
 beforeEach(async () => {
   world = createWorld();
   ({ tab } = await openTabWithFirstSecret(world));
-  uploadId = await beginUpload(tab.vault, tab, makeProtectOrder(fileSecret("Film", file)), {});
+  uploadId = await beginUpload(tab.vault, tab, makeProtectPlan(fileSecret("Film", file)), {});
   sentParts = [];
   const { part } = tab.calls;
   const wiretap: typeof part = async (id, fields, data, signal) => {
@@ -51,22 +50,20 @@ beforeEach(async () => {
   Object.assign(tab.calls, { part: wiretap });
 });
 
-/**
- * What the attacker got: numbers of the parts of which two different ciphertexts left the device.
- */
-function partsSealedTwice(): number[] {
-  const seen = new Map<number, Set<string>>();
+/** Numbers of parts that were sent as two different ciphertexts. */
+function findPartsSealedTwice(): number[] {
+  const ciphertextsByPart = new Map<number, Set<string>>();
   for (const [part, bytes] of sentParts)
-    seen.set(part, (seen.get(part) ?? new Set()).add(Buffer.from(bytes).toString("base64")));
-  return [...seen].filter(([, bytes]) => bytes.size > 1).map(([part]) => part);
+    ciphertextsByPart.set(part, (ciphertextsByPart.get(part) ?? new Set()).add(Buffer.from(bytes).toString("base64")));
+  return [...ciphertextsByPart].filter(([, bytes]) => bytes.size > 1).map(([part]) => part);
 }
 
-/** Sends so many parts, and is gone then, as a tab that is closed. */
-async function sendParts(parts: number): Promise<void> {
+/** Sends this many parts, then stops like a closed tab. */
+async function sendParts(count: number): Promise<void> {
   const tabClosed = new AbortController();
-  let sent = 0;
+  let sentCount = 0;
   world.service.beforeCall = (call) => {
-    if (isPart(call) && ++sent > parts) tabClosed.abort();
+    if (isPart(call) && ++sentCount > count) tabClosed.abort();
   };
   await expect(tab.send(uploadId, file, { signal: tabClosed.signal })).rejects.toMatchObject({ code: "cancelled" });
   world.service.beforeCall = () => undefined;
@@ -74,24 +71,21 @@ async function sendParts(parts: number): Promise<void> {
 
 const publish = async (): Promise<unknown> => finishUpload(tab.vault, tab, uploadId, null, {});
 
-/**
- * Works on a disk that loses in a power cut, which comes then, what was not written with strict
- * durability.
- */
+/** Runs `callback`, then loses every write without strict durability, like a power cut may. */
 async function simulatePowerCut(callback: () => Promise<unknown>): Promise<void> {
   const { prototype } = IDBDatabase;
   const { transaction } = prototype;
   let durableRecord: UploadRecord | null = await tab.records.get(uploadId);
   prototype.transaction = function (...parameters: Parameters<typeof transaction>) {
-    const created = transaction.apply(this, parameters);
-    if (this.name !== "relicario-uploads" || created.durability !== "strict") return created;
-    const store = created.objectStore("uploads");
+    const openedTransaction = transaction.apply(this, parameters);
+    if (this.name !== "relicario-uploads" || openedTransaction.durability !== "strict") return openedTransaction;
+    const store = openedTransaction.objectStore("uploads");
     const put = store.put.bind(store);
     store.put = (value: UploadRecord, key) => {
       durableRecord = value;
       return put(value, key);
     };
-    return created;
+    return openedTransaction;
   };
   try {
     await callback();
@@ -101,47 +95,46 @@ async function simulatePowerCut(callback: () => Promise<unknown>): Promise<void>
   await restoreRecord(durableRecord);
 }
 
-/** The record as it was: the disk of an older moment. */
 async function restoreRecord(record: UploadRecord | null): Promise<void> {
   await tab.records.remove(uploadId);
   if (record !== null) await tab.records.add(record);
 }
 
-describe("somebody who wants two plaintexts under one key and number", () => {
-  it("writes to the file after a power cut that took the records: nothing but the same parts leaves", async () => {
+describe("an attacker who wants two plaintexts under one key and nonce", () => {
+  it("changes the file after a power cut that lost the records: only equal parts are sent", async () => {
     await simulatePowerCut(() => sendParts(3));
     expect(sentParts.length).toBeGreaterThanOrEqual(3);
     const error = await tab.send(uploadId, alterFile(0)).catch((error: unknown) => error);
-    expect(partsSealedTwice()).toEqual([]);
+    expect(findPartsSealedTwice()).toEqual([]);
     expect(error).toMatchObject({ code: "file_changed" });
     await tab.send(uploadId, file);
     await publish();
   });
 
-  it("lets two tabs send two files of the same size, in a browser without locks: one of them stops before its part leaves", async () => {
+  it("has two tabs send two files of the same size, in a browser without locks: one tab stops before it sends a part", async () => {
     const bothReached = createGate();
     let waitingCount = 0;
     world.service.beforeCall = async (call) => {
       if (!call.startsWith("GET /v2/")) return;
       if (++waitingCount === 2) bothReached.open();
-      await bothReached.opened;
+      await bothReached.whenOpened;
     };
     const otherRecords = { ...tab.records };
     const results = await Promise.allSettled([
       tab.send(uploadId, file),
       tab.send(uploadId, alterFile(0), { records: otherRecords }),
     ]);
-    expect(partsSealedTwice()).toEqual([]);
+    expect(findPartsSealedTwice()).toEqual([]);
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(results.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "conflict" } });
   });
 
-  it("brings an older profile back, with the records of that day, and writes to the file: what the service has must come out again", async () => {
+  it("restores an older profile with its records and changes the file: parts that the service already has must match", async () => {
     const olderRecord = await tab.records.get(uploadId);
     await tab.send(uploadId, file);
     await restoreRecord(olderRecord);
     const error = await tab.send(uploadId, alterFile(2 * fakePartBytes)).catch((error: unknown) => error);
-    expect(partsSealedTwice()).toEqual([]);
+    expect(findPartsSealedTwice()).toEqual([]);
     expect(error).toMatchObject({ code: "file_changed" });
     expect(sentParts).toHaveLength(partCount);
     await tab.send(uploadId, file);
@@ -149,45 +142,47 @@ describe("somebody who wants two plaintexts under one key and number", () => {
   });
 
   it.each<[string, number, number | undefined]>([
-    ["in a part that left", 1000, 1001],
-    ["in the piece that two parts share, before the border", fakePartBytes - 3000, fakePartBytes - 2999],
-    ["at its end, in the last part", plain.length - 1, undefined],
-  ])("writes to the file %s, in place, and with the same size: nothing is sent", async (_where, at, end) => {
-    await (at > 6 * fakePartBytes ? tab.send(uploadId, file) : sendParts(3));
+    ["in a part that was sent", 1000, 1001],
+    ["in the chunk that two parts share, before their boundary", fakePartBytes - 3000, fakePartBytes - 2999],
+    ["at its end, in the last part", plaintext.length - 1, undefined],
+  ])("changes the file %s but not the file's size: nothing is sent", async (_where, start, end) => {
+    await (start > 6 * fakePartBytes ? tab.send(uploadId, file) : sendParts(3));
     const record = await tab.records.get(uploadId);
     if (record?.sealed === true) await restoreRecord({ ...record, sealed: false });
     sentParts.length = 0;
-    await expect(tab.send(uploadId, alterFile(at, end))).rejects.toMatchObject({ code: "file_changed" });
+    await expect(tab.send(uploadId, alterFile(start, end))).rejects.toMatchObject({ code: "file_changed" });
     expect(sentParts).toEqual([]);
   });
 
-  it("writes to the file while it is gone on with: the piece that two parts share stays one plaintext", async () => {
+  it("changes the file while the upload resumes: the chunk that two parts share keeps one plaintext", async () => {
     await sendParts(1);
     const record = await tab.records.get(uploadId);
     const knownParts = record === null ? 0 : (await readSealingState(tab.vault.device, record)).parts.length;
     expect([knownParts > 1, knownParts < partCount]).toEqual([true, true]);
-    world.service.account.uploads?.get(uploadId)?.parts.delete(1); // it says that the first one never came
+    world.service.account.uploads?.get(uploadId)?.parts.delete(1); // denies the first part
     sentParts.length = 0;
-    let reads = 0; // all known parts are compared, the first one is made again, and then the file is another one
-    const changed = alterFile(0);
-    const changing = Object.assign(new Blob([plain]), {
-      slice: (start: number, end: number) => (reads++ <= knownParts ? file : changed).slice(start, end),
+    let readCount = 0; // the file changes after the known parts were compared and the first part was sealed again
+    const changedFile = alterFile(0);
+    const changingFile = Object.assign(new Blob([plaintext]), {
+      slice: (start: number, end: number) => (readCount++ <= knownParts ? file : changedFile).slice(start, end),
     });
-    await expect(tab.send(uploadId, changing)).rejects.toMatchObject({ code: "file_changed" });
+    await expect(tab.send(uploadId, changingFile)).rejects.toMatchObject({ code: "file_changed" });
     expect(sentParts.filter(([part]) => part !== 1)).toEqual([]);
     await tab.send(uploadId, file);
     await publish();
   });
 
-  it("hopes for the nonce of typage's own empty payload: it is another one", async () => {
+  it("expects the nonce of typage's own empty payload: the content gets another nonce", async () => {
     const encrypted = jest.spyOn(Encrypter.prototype, "encrypt");
     const { prefix } = await createContentSeal();
-    const [answer] = encrypted.mock.results;
+    const [result] = encrypted.mock.results;
     encrypted.mockRestore();
-    const empty: unknown = await answer?.value;
-    if (!(empty instanceof Uint8Array)) throw new TypeError("typage was not asked");
-    const header = prefix.length - payloadNonceSize;
-    expect(toBase64url(copyOf(empty.subarray(0, header)))).toBe(toBase64url(prefix.subarray(0, header)));
-    expect(toBase64url(copyOf(empty.subarray(header, prefix.length)))).not.toBe(toBase64url(prefix.subarray(header)));
+    const emptyFile: unknown = await result?.value;
+    if (!(emptyFile instanceof Uint8Array)) throw new TypeError("typage was not called");
+    const headerSize = prefix.length - payloadNonceSize;
+    expect(toBase64url(copyOf(emptyFile.subarray(0, headerSize)))).toBe(toBase64url(prefix.subarray(0, headerSize)));
+    expect(toBase64url(copyOf(emptyFile.subarray(headerSize, prefix.length)))).not.toBe(
+      toBase64url(prefix.subarray(headerSize)),
+    );
   });
 });

@@ -1,8 +1,9 @@
 import "fake-indexeddb/auto";
 
-import type { PortalForServices, OpenerHandle, NewShareInput } from "@relicario/shared/contract";
+import type { OpenerHandle, NewShareInput } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
-import { examine } from "../operations/examine.ts";
+import { examinePicture } from "../operations/examine.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { unlock } from "../openers/unlock.ts";
@@ -12,31 +13,35 @@ import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
 import { createWorld, makePicture, makePictureHandle, textSecret, userId, type World } from "../testing/world.ts";
 import { createVaultClient } from "../page/vault-client.ts";
+import type { VaultPortal } from "../page/vault-portal.ts";
 
 unrefMessagePorts();
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 let accountCount = 0;
 
-/** The vault as other remotes have it. */
+/** The vault that other remotes receive. */
 function createPageVault() {
   const service = createFakeService(userId);
   const account = { userId, issuer: "https://id.example", subject: `shown ${String(accountCount++)}` };
-  const portal: PortalForServices = {
+  const portal: VaultPortal = {
     http: service.http,
     vendorId: "relicario",
     account,
     signInAgain: () => Promise.resolve({ authTime: 0 }),
+    signInToUnlock: () => Promise.resolve({ authTime: 0 }),
+    signInSilently: () => Promise.reject(new PortalError("login_required")),
+    confirmMark: () => Promise.resolve(true),
     takeLinkSecret: () => Promise.resolve(null),
   };
   return {
     service,
-    vault: createVaultClient(portal, createChannelWorkers(), { environment: createFakeMachine().tab() }),
+    vault: createVaultClient(portal, createChannelWorkers(), { environment: createFakeMachine().openTab() }),
   };
 }
 
-/** Everything that a script finds on an object without being told a name. */
-function reachableValues(value: object): unknown[] {
+/** All values that a script can reach from an object by listing keys. */
+function listReachableValues(value: object): unknown[] {
   const values: unknown[] = [];
   for (
     let current: object | null = value;
@@ -48,19 +53,19 @@ function reachableValues(value: object): unknown[] {
   return values;
 }
 
-describe("a remote that is handed a shown picture", () => {
+describe("a remote with the handle of a presented picture", () => {
   it("reads neither its bytes nor its passphrase", async () => {
     const handle = presentPicture(makePicture("market", "four words"));
-    expect(reachableValues(handle)).toEqual(["OpenerHandle"]); // its name for consoles
+    expect(listReachableValues(handle)).toEqual(["OpenerHandle"]); // only the name that consoles print
     expect(JSON.stringify(handle)).toBe("{}");
     expect(Object.isFrozen(handle)).toBe(true);
     expect(structuredClone(handle)).toEqual({});
     const { vault } = createPageVault();
     await vault.protect(textSecret("First", handle));
-    expect(reachableValues(handle)).toEqual(["OpenerHandle"]); // its name for consoles
+    expect(listReachableValues(handle)).toEqual(["OpenerHandle"]); // only the name that consoles print
   });
 
-  const shareRequest: NewShareInput = {
+  const shareInput: NewShareInput = {
     secretId: userId,
     to: { audience: "public" },
     expiresAt: "2026-01-01T00:00:00Z",
@@ -82,7 +87,7 @@ describe("a remote that is handed a shown picture", () => {
     ["replaceImage", (vault, handle) => vault.openers.replaceImage(makePictureHandle("market"), { handle, name: "n" })],
     [
       "the picture of a share",
-      (vault, handle) => vault.shares.create({ ...shareRequest, picture: handle }, makePictureHandle("market")),
+      (vault, handle) => vault.shares.create({ ...shareInput, picture: handle }, makePictureHandle("market")),
     ],
     ["protect", (vault, handle) => vault.protect(textSecret("Its own", handle))],
     [
@@ -95,61 +100,58 @@ describe("a remote that is handed a shown picture", () => {
         }),
     ],
   ];
-  it.each(operations)(
-    "has no picture of its own tried by %s, in the shape of one or as a copy of a handle",
-    async (_name, operation) => {
-      const { service, vault } = createPageVault();
-      const forged = { ...makePicture("market"), [Symbol.toStringTag]: "OpenerHandle" } as const;
-      await expect(operation(vault, forged)).rejects.toEqual(errorWithCode("picture_needed"));
-      await expect(operation(vault, structuredClone(makePictureHandle("market")))).rejects.toEqual(
-        errorWithCode("picture_needed"),
-      );
-      expect(service.calls).toEqual([]);
-    },
-  );
+  it.each(operations)("cannot make %s try a picture with a forged or a cloned handle", async (_name, operation) => {
+    const { service, vault } = createPageVault();
+    const forgedHandle = { ...makePicture("market"), [Symbol.toStringTag]: "OpenerHandle" } as const;
+    await expect(operation(vault, forgedHandle)).rejects.toEqual(errorWithCode("picture_needed"));
+    await expect(operation(vault, structuredClone(makePictureHandle("market")))).rejects.toEqual(
+      errorWithCode("picture_needed"),
+    );
+    expect(service.calls).toEqual([]);
+  });
 
-  it("does not go on with it after its form has ended, a lock, or a sign-out", async () => {
+  it("cannot use the handle after a release, a lock or a sign-out", async () => {
     const { vault } = createPageVault();
-    const [ended, locked, signedOut] = [
+    const [releasedHandle, lockedHandle, signedOutHandle] = [
       makePictureHandle("market"),
       makePictureHandle("market"),
       makePictureHandle("market"),
     ];
-    await vault.protect(textSecret("First", ended));
-    vault.releaseOpener(ended);
-    await expect(vault.unlock(ended)).rejects.toEqual(errorWithCode("picture_needed"));
-    await vault.unlock(locked);
+    await vault.protect(textSecret("First", releasedHandle));
+    vault.releaseOpener(releasedHandle);
+    await expect(vault.unlock(releasedHandle)).rejects.toEqual(errorWithCode("picture_needed"));
+    await vault.unlock(lockedHandle);
     await vault.lock();
-    await expect(vault.unlock(locked)).rejects.toEqual(errorWithCode("picture_needed"));
+    await expect(vault.unlock(lockedHandle)).rejects.toEqual(errorWithCode("picture_needed"));
     await vault.signOut();
-    await expect(vault.unlock(signedOut)).rejects.toEqual(errorWithCode("picture_needed"));
+    await expect(vault.unlock(signedOutHandle)).rejects.toEqual(errorWithCode("picture_needed"));
   });
 });
 
-describe("whoever looks at the memory of the vault after an act", () => {
-  /** The arrays that the vault handed to the engine: its own copies of the picture. */
+describe("the memory of the vault after an operation", () => {
+  /** Collects the arrays that the vault passes to the engine: its own copies of the picture. */
   function watchEngineInputs(world: World): Uint8Array[] {
     const copies: Uint8Array[] = [];
     for (const member of ["inspect", "enrol", "recover"] as const) {
-      const original = world.engine[member] as (picture: Uint8Array, ...rest: unknown[]) => Promise<never>;
+      const originalMethod = world.engine[member] as (picture: Uint8Array, ...rest: unknown[]) => Promise<never>;
       Object.assign(world.engine, {
         [member]: (picture: Uint8Array, ...rest: unknown[]) => {
           if (!copies.includes(picture)) copies.push(picture);
-          // else it was no picture, and what follows would prove nothing
+          // guards this test: a copy that was always zero would prove nothing
           expect(picture.some((byte) => byte !== 0)).toBe(true);
-          return original(picture, ...rest);
+          return originalMethod(picture, ...rest);
         },
       });
     }
     return copies;
   }
 
-  it("finds no picture there, whether the act did what was asked or not", async () => {
+  it("contains no picture, whether the operation succeeded or failed", async () => {
     const world = createWorld();
     const copies = watchEngineInputs(world);
     const laptop = await world.open();
     const { secretId } = await protect(laptop, textSecret("First", makePicture("market", "four words")), {});
-    await examine(laptop, makePicture("market").picture, {});
+    await examinePicture(laptop, makePicture("market").picture, {});
     await openSmallSecret(laptop, secretId, makePicture("market", "four words"), {});
     await expect(unlock(await world.open("phone"), makePicture("market", "another"), {})).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
@@ -162,7 +164,7 @@ describe("whoever looks at the memory of the vault after an act", () => {
   });
 });
 
-describe("whoever types a passphrase for a picture in use", () => {
+describe("a passphrase for an existing image", () => {
   async function createAccountWithPicture(passphrase: string | null) {
     const world = createWorld();
     const laptop = await world.open();
@@ -170,7 +172,7 @@ describe("whoever types a passphrase for a picture in use", () => {
     return { world, laptop };
   }
 
-  it("is not left to believe that it protects, where the picture has none", async () => {
+  it("is refused if the image has none", async () => {
     const { world, laptop } = await createAccountWithPicture(null);
     await expect(
       protect(laptop, textSecret("Second", makePicture("market/small", "one that it does not have")), {}),
@@ -183,8 +185,8 @@ describe("whoever types a passphrase for a picture in use", () => {
   it.each([
     ["another one", "four word"],
     ["none", null],
-    ["one with a space behind", "four words "],
-  ])("is refused with %s where the picture has one, and goes on with the right one", async (_case, passphrase) => {
+    ["one with a trailing space", "four words "],
+  ])("is refused if it is %s, and accepted if it is the image's", async (_case, passphrase) => {
     const { world, laptop } = await createAccountWithPicture("four words");
     await expect(protect(laptop, textSecret("Second", makePicture("market", passphrase)), {})).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
@@ -195,28 +197,32 @@ describe("whoever types a passphrase for a picture in use", () => {
     expect((await openSmallSecret(laptop, secretId, makePicture("market", "four words"), {})).title).toBe("Second");
   });
 
-  it("is told before whether it has one", async () => {
-    const plain = await createAccountWithPicture(null);
-    expect((await examine(plain.laptop, makePicture("market/small").picture, {})).known).toMatchObject({
+  it("is known to be needed before it is typed", async () => {
+    const withoutPassphrase = await createAccountWithPicture(null);
+    expect(
+      (await examinePicture(withoutPassphrase.laptop, makePicture("market/small").picture, {})).known,
+    ).toMatchObject({
       kind: "same",
       passphrase: "none",
     });
-    const encrypted = await createAccountWithPicture("four words");
-    expect((await examine(encrypted.laptop, makePicture("market/small").picture, {})).known).toMatchObject({
+    const withPassphrase = await createAccountWithPicture("four words");
+    expect((await examinePicture(withPassphrase.laptop, makePicture("market/small").picture, {})).known).toMatchObject({
       kind: "same",
       passphrase: "needed",
     });
   });
 
-  it("does not have a helper that the service swapped tell which", async () => {
+  it("is not accepted with a helper that the service swapped", async () => {
     const { world, laptop } = await createAccountWithPicture("four words");
     const otherWorld = createWorld();
     await protect(await otherWorld.open(), textSecret("Other", makePicture("market")), {});
     const [record] = world.service.account.keyring?.imageRecords ?? [];
-    const [plain] = otherWorld.service.account.keyring?.imageRecords ?? [];
-    if (record === undefined || plain === undefined) throw new Error("no image record");
-    Object.assign(record, { helper: plain.helper });
-    await expect(examine(laptop, makePicture("market").picture, {})).rejects.toEqual(errorWithCode("helper_changed"));
+    const [otherRecord] = otherWorld.service.account.keyring?.imageRecords ?? [];
+    if (record === undefined || otherRecord === undefined) throw new Error("expected an image record");
+    Object.assign(record, { helper: otherRecord.helper });
+    await expect(examinePicture(laptop, makePicture("market").picture, {})).rejects.toEqual(
+      errorWithCode("helper_changed"),
+    );
     await expect(protect(laptop, textSecret("Second", makePicture("market")), {})).rejects.toEqual(
       errorWithCode("helper_changed"),
     );

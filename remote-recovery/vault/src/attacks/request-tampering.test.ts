@@ -8,7 +8,7 @@ import { createRequest } from "../requests/create-request.ts";
 import { listRequests } from "../requests/list-requests.ts";
 import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/end-requests.ts";
-import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
+import { AccountKey } from "../seal/account-key.ts";
 import { createKeyStatement } from "../seal/account-signatures.ts";
 import { randomBytes } from "../seal/bytes.ts";
 import { generateLinkKey } from "../seal/link-keys.ts";
@@ -21,12 +21,12 @@ import { contentHeadSize } from "../seal/content-sizes.ts";
 import { saveContent } from "../transfer/save-content.ts";
 import {
   makeFileAnswer,
-  createRequestWithProvider,
+  createRequestWithSender,
   makeRequest,
   makeTextAnswer,
-  storedRequest,
-  type Provider,
-} from "../testing/answer-provider.ts";
+  requireStoredRequest,
+  type RequestSender,
+} from "../testing/request-sender.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
@@ -36,7 +36,7 @@ const decryptionFailed = { code: "decryption_failed" };
 
 let world: World;
 let laptop: VaultSession;
-let provider: Provider;
+let sender: RequestSender;
 let requestId: string;
 
 beforeEach(async () => {
@@ -44,15 +44,14 @@ beforeEach(async () => {
   laptop = await world.open();
   await protect(laptop, textSecret("First", makePicture("market")), {});
   await setDeviceKind(laptop, "own");
-  ({ provider, requestId } = await createRequestWithProvider(world, laptop));
+  ({ sender: sender, requestId } = await createRequestWithSender(world, laptop));
 });
 
-const answerCalls = (): string[] => world.service.calls.filter((call) => call.includes("/requests/answer"));
+const listAnswerCalls = (): string[] => world.service.calls.filter((call) => call.includes("/requests/answer"));
 
-describe("a service that stands between a request and its answer", () => {
-  it("puts a document of its own in the place of mine: nothing is sent", async () => {
-    const foreignKeys = await deriveMetadataKeys(AccountKey.generate(1));
-    const statement = await createKeyStatement(foreignKeys, userId);
+describe("a service between a request and its answer", () => {
+  it("replaces the request's document with its own: nothing is sent", async () => {
+    const statement = await createKeyStatement(AccountKey.generate(1), userId);
     const document = {
       v: 1,
       request_id: requestId,
@@ -63,39 +62,38 @@ describe("a service that stands between a request and its answer", () => {
       expires_at: "2026-11-28T10:00:00.000Z",
       max_size: 1_000_000,
     } as const;
-    storedRequest(world, requestId).document = await sealRequestDocument(generateLinkKey(), document);
-    await expect(provider.inspect()).rejects.toMatchObject(decryptionFailed);
-    await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
-    expect(answerCalls()).toEqual([]);
+    requireStoredRequest(world, requestId).document = await sealRequestDocument(generateLinkKey(), document);
+    await expect(sender.inspect()).rejects.toMatchObject(decryptionFailed);
+    await expect(sender.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
+    expect(listAnswerCalls()).toEqual([]);
   });
 
-  it("changes the key in my document: nothing is sent", async () => {
-    const stored = storedRequest(world, requestId);
-    const parts = stored.document.split(".");
+  it("changes the request's document: nothing is sent", async () => {
+    const record = requireStoredRequest(world, requestId);
+    const jweParts = record.document.split(".");
     for (const offset of [0, 100, 1_000]) {
-      const bytes = fromBase64url(parts[3] ?? "");
+      const bytes = fromBase64url(jweParts[3] ?? "");
       bytes[offset] = (bytes[offset] ?? 0) ^ 1;
-      stored.document = [...parts.slice(0, 3), toBase64url(bytes), parts[4]].join(".");
-      await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
+      record.document = [...jweParts.slice(0, 3), toBase64url(bytes), jweParts[4]].join(".");
+      await expect(sender.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
     }
-    expect(answerCalls()).toEqual([]);
+    expect(listAnswerCalls()).toEqual([]);
   });
 
-  it("gives the document of another request of mine: nothing is sent", async () => {
-    const other = await createRequestWithProvider(world, laptop, { title: "Another" });
-    storedRequest(world, requestId).document = storedRequest(world, other.requestId).document;
-    await expect(provider.inspect()).rejects.toMatchObject(decryptionFailed);
-    await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
-    expect(answerCalls()).toEqual([]);
+  it("serves the document of another request of the account: nothing is sent", async () => {
+    const other = await createRequestWithSender(world, laptop, { title: "Another" });
+    requireStoredRequest(world, requestId).document = requireStoredRequest(world, other.requestId).document;
+    await expect(sender.inspect()).rejects.toMatchObject(decryptionFailed);
+    await expect(sender.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
+    expect(listAnswerCalls()).toEqual([]);
   });
 
-  it("makes a document that somebody with another link sealed to their own keys: nothing is sent", async () => {
-    const foreign = await createKeyStatement(await deriveMetadataKeys(AccountKey.generate(1)), userId);
-    const mine = await createKeyStatement(laptop.requireKeys(), userId);
-    // Whoever has the link could write a document; one whose statement was put together from two
-    // does not pass for anybody's.
-    const statement = { ...mine, recipient: foreign.recipient };
-    storedRequest(world, requestId).document = await sealRequestDocument(provider.linkKey, {
+  it("serves a document whose key statement combines two others: refused", async () => {
+    const foreignStatement = await createKeyStatement(AccountKey.generate(1), userId);
+    const ownStatement = await createKeyStatement(laptop.requireAccountKey(), userId);
+    // Anyone with the link can write a document, but a statement combined from two does not verify.
+    const statement = { ...ownStatement, recipient: foreignStatement.recipient };
+    requireStoredRequest(world, requestId).document = await sealRequestDocument(sender.linkKey, {
       v: 1,
       request_id: requestId,
       title: "",
@@ -105,10 +103,10 @@ describe("a service that stands between a request and its answer", () => {
       expires_at: "2026-11-28T10:00:00.000Z",
       max_size: 1_000_000,
     });
-    await expect(provider.inspect()).rejects.toMatchObject(decryptionFailed);
+    await expect(sender.inspect()).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("answers by itself: it has the recipient, but not the link", async () => {
+  it("answers the request itself, with the recipient but without the link: refused", async () => {
     const { recipient } = laptop.requireKeys();
     const content = await sealContent("text", new TextEncoder().encode("pay here"));
     const ticket: Omit<ProvidedTicket, "mac"> = {
@@ -125,7 +123,7 @@ describe("a service that stands between a request and its answer", () => {
       created_at: "2026-11-22T10:00:00.000Z",
     };
     const sealed = await sealProvidedTicket(generateLinkKey(), recipient, ticket);
-    Object.assign(storedRequest(world, requestId), {
+    Object.assign(requireStoredRequest(world, requestId), {
       state: "provided",
       provided: { ticket: toBase64url(sealed), content: content.sealed, at: "2026-11-22T10:00:00.000Z", call: "" },
     });
@@ -133,66 +131,68 @@ describe("a service that stands between a request and its answer", () => {
     expect(await readRecordedDigest()).toBeNull();
   });
 
-  it("gives the answer of another request of mine", async () => {
-    const other = await createRequestWithProvider(world, laptop, { title: "Another" });
-    await other.provider.answer(makeTextAnswer("for the other one"));
-    await provider.answer(makeTextAnswer("for this one"));
-    storedRequest(world, requestId).provided = storedRequest(world, other.requestId).provided;
+  it("serves the answer to another request of the account: refused", async () => {
+    const other = await createRequestWithSender(world, laptop, { title: "Another" });
+    await other.sender.answer(makeTextAnswer("for the other one"));
+    await sender.answer(makeTextAnswer("for this one"));
+    requireStoredRequest(world, requestId).provided = requireStoredRequest(world, other.requestId).provided;
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject(decryptionFailed);
     expect(await readRecordedDigest()).toBeNull();
     expect(await readRecordedDigest(other.requestId)).toBeNull();
   });
 
-  it("replaces the answer after the first opening, even by one of somebody who had the link", async () => {
-    await provider.answer(makeTextAnswer("the first"));
+  it("replaces an opened answer, even with one sent with the link: refused", async () => {
+    await sender.answer(makeTextAnswer("the first"));
     await openAnswer(laptop, requestId, null);
-    const first = storedRequest(world, requestId).provided;
-    Object.assign(storedRequest(world, requestId), { state: "awaiting", provided: null });
-    await provider.answer(makeTextAnswer("the second"));
+    const firstAnswer = requireStoredRequest(world, requestId).provided;
+    Object.assign(requireStoredRequest(world, requestId), { state: "awaiting", provided: null });
+    await sender.answer(makeTextAnswer("the second"));
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject(decryptionFailed);
     const phone = await world.open("phone");
-    // the document travels
+    // the requests document reaches other devices
     await expect(openAnswer(phone, requestId, makePicture("market"))).rejects.toMatchObject(decryptionFailed);
-    storedRequest(world, requestId).provided = first;
+    requireStoredRequest(world, requestId).provided = firstAnswer;
     expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe(
       "the first",
     );
   });
 
-  it("replaces it on one of two devices that open it at the same time: one answer alone is shown", async () => {
-    await provider.answer(makeTextAnswer("the first"));
-    const first = storedRequest(world, requestId).provided;
-    Object.assign(storedRequest(world, requestId), { state: "awaiting", provided: null });
-    await provider.answer(makeTextAnswer("the second"));
+  it("serves different answers to two devices at the same time: only one is shown", async () => {
+    await sender.answer(makeTextAnswer("the first"));
+    const firstAnswer = requireStoredRequest(world, requestId).provided;
+    Object.assign(requireStoredRequest(world, requestId), { state: "awaiting", provided: null });
+    await sender.answer(makeTextAnswer("the second"));
     const phone = await world.open("phone");
-    const second = storedRequest(world, requestId).provided;
+    const secondAnswer = requireStoredRequest(world, requestId).provided;
     let collectCount = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /requests/collect") return answer;
-      return { ...(answer as object), ticket: (collectCount++ === 0 ? first : second)?.ticket };
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /requests/collect") return response;
+      return { ...(response as object), ticket: (collectCount++ === 0 ? firstAnswer : secondAnswer)?.ticket };
     };
     const results = await Promise.allSettled([
       openAnswer(laptop, requestId, null),
       openAnswer(phone, requestId, makePicture("market")),
     ]);
-    const codes = results.map((end) => (end.status === "fulfilled" ? "opened" : (end.reason as { code: string }).code));
+    const codes = results.map((result) =>
+      result.status === "fulfilled" ? "opened" : (result.reason as { code: string }).code,
+    );
     expect(collectCount).toBe(2);
     expect(codes).toContain("decryption_failed");
     expect(await readRecordedDigest()).not.toBeNull();
   });
 
-  it("cuts the content short, changes it, or gives another one", async () => {
-    await provider.answer(makeTextAnswer("the words"));
-    const { provided } = storedRequest(world, requestId);
-    if (provided === null) throw new TypeError("nothing was provided");
+  it("truncates, changes or replaces the content: refused", async () => {
+    await sender.answer(makeTextAnswer("the words"));
+    const { provided } = requireStoredRequest(world, requestId);
+    if (provided === null) throw new TypeError("expected an answer");
     const { content } = provided;
-    const altered = content.slice();
-    altered[content.length - 1] = (altered[content.length - 1] ?? 0) ^ 1;
+    const alteredContent = content.slice();
+    alteredContent[content.length - 1] = (alteredContent[content.length - 1] ?? 0) ^ 1;
     const other = await sealContent("text", new TextEncoder().encode("the words"));
     for (const bytes of [
       content.slice(0, -1),
       content.slice(0, 300),
-      altered,
+      alteredContent,
       other.sealed,
       new Uint8Array([...content, 0]),
     ]) {
@@ -203,9 +203,9 @@ describe("a service that stands between a request and its answer", () => {
     expect((await openAnswer(laptop, requestId, null)).size).toBe(9);
   });
 
-  it("cuts a large content short: nothing of it stays", async () => {
-    const { plain, file } = randomFile(4 * fakePartBytes);
-    await provider.answer(makeFileAnswer(file));
+  it("truncates a large content: nothing of the content is saved", async () => {
+    const { plaintext, file } = randomFile(4 * fakePartBytes);
+    await sender.answer(makeFileAnswer(file));
     const { sealed } = await openAnswer(laptop, requestId, null);
     const { bytes } = await laptop.service.content.range(sealed, 0, contentHeadSize);
     const save = async (): Promise<Uint8Array> => {
@@ -219,7 +219,7 @@ describe("a service that stands between a request and its answer", () => {
       const deps = {
         calls: laptop.service.content,
         digest: createResumableDigest(),
-        retryPolicy: { wait: () => Promise.reject(new Error("no call was to fail")) },
+        retryPolicy: { wait: () => Promise.reject(new Error("expected no call to fail")) },
         sink,
       };
       const saved = await saveContent(deps, content, {
@@ -228,28 +228,28 @@ describe("a service that stands between a request and its answer", () => {
       });
       return new Uint8Array(await (saved ?? new Blob()).arrayBuffer());
     };
-    expect(await save()).toEqual(plain);
-    const { provided } = storedRequest(world, requestId);
-    if (provided === null) throw new TypeError("nothing was provided");
+    expect(await save()).toEqual(plaintext);
+    const { provided } = requireStoredRequest(world, requestId);
+    if (provided === null) throw new TypeError("expected an answer");
     provided.content = provided.content.slice(0, -70_000);
     await expect(save()).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("says a larger limit than mine: mine counts", async () => {
-    const smallRequest = await createRequestWithProvider(world, laptop, { maxSize: 1_000 });
-    storedRequest(world, smallRequest.requestId).maxSize = 10_000_000;
-    await expect(smallRequest.provider.answer(makeFileAnswer(new Blob([randomBytes(5_000)])))).rejects.toMatchObject({
+  it("claims a larger limit: the signed limit counts", async () => {
+    const smallRequest = await createRequestWithSender(world, laptop, { maxSize: 1_000 });
+    requireStoredRequest(world, smallRequest.requestId).maxSize = 10_000_000;
+    await expect(smallRequest.sender.answer(makeFileAnswer(new Blob([randomBytes(5_000)])))).rejects.toMatchObject({
       code: "payload_too_large",
     });
   });
 
-  it("asks for parts that no memory holds", async () => {
+  it("asks for parts above the limit: refused", async () => {
     jest.replaceProperty(
       jest.requireMock<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizeLimits,
       "max",
       1_000,
     );
-    await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject({ code: "bad_answer" });
+    await expect(sender.answer(makeTextAnswer("the words"))).rejects.toMatchObject({ code: "bad_answer" });
     jest.restoreAllMocks();
   });
 });
@@ -262,17 +262,17 @@ async function readRecordedDigest(id = requestId): Promise<string | null> {
   );
 }
 
-describe("a service that lies about what was asked for", () => {
-  const listDoubts = async (): Promise<unknown> =>
+describe("a service that lies about requests", () => {
+  const listDiscrepancies = async (): Promise<unknown> =>
     (await listRequests(laptop, { includeEnded: true })).map(({ state, discrepancy }) => [state, discrepancy]);
 
   it("hides a request", async () => {
     world.service.account.requests?.clear();
-    expect(await listDoubts()).toEqual([["awaiting", "hidden"]]);
+    expect(await listDiscrepancies()).toEqual([["awaiting", "hidden"]]);
   });
 
-  it("hides an answer that was opened", async () => {
-    await provider.answer(makeTextAnswer("the words"));
+  it("hides an opened answer", async () => {
+    await sender.answer(makeTextAnswer("the words"));
     await openAnswer(laptop, requestId, null);
     world.service.account.requests?.clear();
     const laterLaptop = Object.assign(laptop, { now: () => Date.now() + 8 * 86_400_000 });
@@ -281,72 +281,74 @@ describe("a service that lies about what was asked for", () => {
     ]);
   });
 
-  it("says that it is revoked, collected or expired, and it is not", async () => {
+  it("claims that a request is revoked, collected or expired", async () => {
     for (const state of ["revoked", "collected", "expired"] as const) {
-      storedRequest(world, requestId).state = state;
-      expect(await listDoubts()).toEqual([[state, "not_revoked_here"]]);
+      requireStoredRequest(world, requestId).state = state;
+      expect(await listDiscrepancies()).toEqual([[state, "not_revoked_here"]]);
     }
-    await provider.answer(makeTextAnswer("the words")).catch(() => null);
-    storedRequest(world, requestId).state = "provided";
+    await sender.answer(makeTextAnswer("the words")).catch(() => null);
+    requireStoredRequest(world, requestId).state = "provided";
     await markCollected(laptop, requestId);
-    storedRequest(world, requestId).state = "revoked";
-    expect(await listDoubts()).toEqual([["collected", "not_revoked_here"]]);
+    requireStoredRequest(world, requestId).state = "revoked";
+    expect(await listDiscrepancies()).toEqual([["collected", "not_revoked_here"]]);
   });
 
-  it("names one that nobody made: it ends there", async () => {
+  it("lists an unknown request: dropping that request removes it from the service", async () => {
     const unknownId = "AAAAAAAAAAAAAAAAAAAAAA";
-    world.service.account.requests?.set(unknownId, { ...storedRequest(world, requestId), answers: new Map() });
-    expect(await listDoubts()).toEqual(
+    world.service.account.requests?.set(unknownId, { ...requireStoredRequest(world, requestId), answers: new Map() });
+    expect(await listDiscrepancies()).toEqual(
       expect.arrayContaining([
         ["awaiting", "unknown"],
         ["awaiting", null],
       ]),
     );
     await dropRequest(laptop, unknownId);
-    expect(storedRequest(world, unknownId).state).toBe("revoked");
-    expect(await listDoubts()).toEqual([["awaiting", null]]);
+    expect(requireStoredRequest(world, unknownId).state).toBe("revoked");
+    expect(await listDiscrepancies()).toEqual([["awaiting", null]]);
     await expect(dropRequest(laptop, "../user/me")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("names one to an account that never asked: ending it takes an opener", async () => {
-    const other = createWorld();
-    const desk = await other.open();
-    await protect(desk, textSecret("First", makePicture("market")), {});
-    await setDeviceKind(desk, "own");
+  it("lists an unknown request to an account without requests: dropping that request needs an opener", async () => {
+    const otherWorld = createWorld();
+    const otherVault = await otherWorld.open();
+    await protect(otherVault, textSecret("First", makePicture("market")), {});
+    await setDeviceKind(otherVault, "own");
     const unknownId = "AAAAAAAAAAAAAAAAAAAAAA";
-    other.service.account.requests = new Map([[unknownId, { ...storedRequest(world, requestId), answers: new Map() }]]);
-    await expect(dropRequest(await other.open(), unknownId)).rejects.toMatchObject({ code: "show_opener_first" });
-    await dropRequest(desk, unknownId);
-    expect(storedRequest(other, unknownId).state).toBe("revoked");
-    expect(await listRequests(desk, { includeEnded: true })).toEqual([]);
+    otherWorld.service.account.requests = new Map([
+      [unknownId, { ...requireStoredRequest(world, requestId), answers: new Map() }],
+    ]);
+    await expect(dropRequest(await otherWorld.open(), unknownId)).rejects.toMatchObject({ code: "show_opener_first" });
+    await dropRequest(otherVault, unknownId);
+    expect(requireStoredRequest(otherWorld, unknownId).state).toBe("revoked");
+    expect(await listRequests(otherVault, { includeEnded: true })).toEqual([]);
   });
 
-  it("does not know one any more: it ends in the document", async () => {
+  it("no longer knows a request: dropping that request is recorded in the document", async () => {
     world.service.account.requests?.clear();
     await dropRequest(laptop, requestId);
-    expect(await listDoubts()).toEqual([["revoked", null]]);
+    expect(await listDiscrepancies()).toEqual([["revoked", null]]);
   });
 
-  it("goes on serving what was revoked", async () => {
+  it("keeps serving a revoked request", async () => {
     await dropRequest(laptop, requestId);
-    expect(await listDoubts()).toEqual([["revoked", null]]);
-    storedRequest(world, requestId).state = "awaiting";
-    expect(await listDoubts()).toEqual([["revoked", "still_served"]]);
+    expect(await listDiscrepancies()).toEqual([["revoked", null]]);
+    requireStoredRequest(world, requestId).state = "awaiting";
+    expect(await listDiscrepancies()).toEqual([["revoked", "still_served"]]);
   });
 
-  it("names one that this account never made", async () => {
-    world.service.account.requests?.set("AAAAAAAAAAAAAAAAAAAAAA", { ...storedRequest(world, requestId) });
+  it("lists a request that this account never created", async () => {
+    world.service.account.requests?.set("AAAAAAAAAAAAAAAAAAAAAA", { ...requireStoredRequest(world, requestId) });
     expect((await listRequests(laptop)).find(({ requestId: id }) => id === "AAAAAAAAAAAAAAAAAAAAAA")).toMatchObject({
       title: "",
       discrepancy: "unknown",
     });
   });
 
-  it("gives an older requests document: the state says which one it has to be", async () => {
+  it("serves an older requests document: refused, because the state commits to the current one", async () => {
     const { keyring } = world.service.account;
-    const before = keyring?.requests ?? null;
+    const olderDocument = keyring?.requests ?? null;
     await createRequest(laptop, makeRequest(laptop, { title: "Another" }), null);
-    if (world.service.account.keyring !== null) world.service.account.keyring.requests = before;
+    if (world.service.account.keyring !== null) world.service.account.keyring.requests = olderDocument;
     await expect(listRequests(laptop)).rejects.toMatchObject({ code: "older_state" });
   });
 });

@@ -3,11 +3,11 @@ import "fake-indexeddb/auto";
 import { deviceStorage } from "@relicario/shared/contract";
 import { openDB } from "idb";
 
-import { setFavorite, trash } from "../operations/favorite-and-trash.ts";
+import { setFavorite, moveToTrash } from "../operations/favorite-and-trash.ts";
 import { list } from "../operations/list.ts";
 import { protect } from "../operations/protect.ts";
 import { purge } from "../operations/purge.ts";
-import { rotate } from "../operations/rotate.ts";
+import { rotateAccountKey } from "../operations/rotate.ts";
 import { resetAccount } from "../operations/reset-account.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
@@ -20,10 +20,10 @@ import type { VaultSession } from "../session/vault-session.ts";
 
 const { database: databaseName } = deviceStorage.rows;
 
-/** Five secrets, which are two pages of the service; made once. */
-let prepared: Promise<{ account: FakeAccount; ids: readonly string[] }> | null = null;
+/** An account of five secrets, two pages at the service; created once. */
+let preparedAccount: Promise<{ account: FakeAccount; ids: readonly string[] }> | null = null;
 
-async function prepare(): Promise<{ account: FakeAccount; ids: readonly string[] }> {
+async function prepareAccount(): Promise<{ account: FakeAccount; ids: readonly string[] }> {
   const world = createWorld();
   const laptop = await world.open();
   const ids = [(await protect(laptop, textSecret("A", makePicture("market")), {})).secretId];
@@ -31,15 +31,15 @@ async function prepare(): Promise<{ account: FakeAccount; ids: readonly string[]
   return { account: world.service.snapshot(), ids };
 }
 
-async function openUnlocked(world: World, device: string): Promise<VaultSession> {
+async function openUnlocked(world: World, device = "laptop"): Promise<VaultSession> {
   const vault = await world.open(device);
   (await unlock(vault, makePicture("market"), {})).opener.wipe();
   return vault;
 }
 
-/** The rows of an own laptop were read once, and its page was closed. */
+/** Lists the rows once on the user's own laptop, then closes the page. */
 async function createLaptopWithCachedRows(): Promise<{ world: World; ids: readonly string[] }> {
-  const { account, ids } = await (prepared ??= prepare());
+  const { account, ids } = await (preparedAccount ??= prepareAccount());
   const world = createWorld();
   world.service.account = structuredClone(account);
   const laptop = await openUnlocked(world, "laptop");
@@ -49,129 +49,129 @@ async function createLaptopWithCachedRows(): Promise<{ world: World; ids: readon
   return { world, ids };
 }
 
-/** Of the list, after what it begins to write was written. */
+/** Titles of the list, after its rows are saved. */
 async function listTitles(vault: VaultSession): Promise<string[]> {
   const rows = await list(vault);
-  await vault.list.waitForSave();
+  await vault.listCache.waitForSave();
   return rows.map(({ label }) => label?.title ?? "").sort();
 }
 
-/** Rows of each page that the service gives from now on. */
+/** Records the number of rows per page that the service sends after this call. */
 function recordPageSizes(world: World): number[] {
-  const pages: number[] = [];
-  const { transformAnswer } = world.service;
-  world.service.transformAnswer = (call, response) => {
-    const result = transformAnswer(call, response);
-    if (call === "GET /secrets/store") pages.push((result as { secrets: unknown[] }).secrets.length);
+  const pageSizes: number[] = [];
+  const { transformResponse } = world.service;
+  world.service.transformResponse = (call, response) => {
+    const result = transformResponse(call, response);
+    if (call === "GET /secrets/store") pageSizes.push((result as { secrets: unknown[] }).secrets.length);
     return result;
   };
-  return pages;
+  return pageSizes;
 }
 
 type Blocks = readonly (readonly [number, WrappedData])[];
 
 async function readBlocks(world: World, device = "laptop"): Promise<Blocks> {
-  const { name } = await world.openNamedDevice(device);
+  const { storageKey } = await world.openNamedDevice(device);
   const database = await openDB(databaseName, 1);
-  const range = IDBKeyRange.bound([name], [name, []]);
+  const range = IDBKeyRange.bound([storageKey], [storageKey, []]);
   const [keys, values] = [await database.getAllKeys("blocks", range), await database.getAll("blocks", range)];
   database.close();
   return keys.map((key, index) => [(key as [string, number])[1], values[index] as WrappedData]);
 }
 
 async function putBlocks(world: World, blocks: Blocks, device = "laptop"): Promise<void> {
-  const { name } = await world.openNamedDevice(device);
+  const { storageKey } = await world.openNamedDevice(device);
   const database = await openDB(databaseName, 1);
-  for (const [block, value] of blocks) await database.put("blocks", value, [name, block]);
+  for (const [block, value] of blocks) await database.put("blocks", value, [storageKey, block]);
   database.close();
 }
 
 async function readHead(world: World): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const { name } = await world.openNamedDevice();
+  const { storageKey } = await world.openNamedDevice();
   const database = await openDB(databaseName, 1);
-  const head = (await database.get("heads", name)) as Readonly<Record<string, unknown>> | undefined;
+  const head = (await database.get("heads", storageKey)) as Readonly<Record<string, unknown>> | undefined;
   database.close();
   return head;
 }
 
 async function putHead(world: World, change: Readonly<Record<string, unknown>>): Promise<void> {
-  const before = await readHead(world);
-  const { name } = await world.openNamedDevice();
+  const head = await readHead(world);
+  const { storageKey } = await world.openNamedDevice();
   const database = await openDB(databaseName, 1);
-  await database.put("heads", { ...before, ...change }, name);
+  await database.put("heads", { ...head, ...change }, storageKey);
   database.close();
 }
 
-/** What stands in the blocks, with the key of the device. */
+/** Decrypts the blocks with the device key. */
 async function readPlainBlocks(world: World): Promise<string> {
   const device = await world.openNamedDevice();
-  const plain = await Promise.all((await readBlocks(world)).map(([, block]) => device.unwrap("rows", block)));
-  return plain.map((bytes) => new TextDecoder().decode(bytes ?? new Uint8Array())).join("");
+  const plaintexts = await Promise.all((await readBlocks(world)).map(([, block]) => device.unwrap("rows", block)));
+  return plaintexts.map((bytes) => new TextDecoder().decode(bytes ?? new Uint8Array())).join("");
 }
 
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe("a page loaded later on an own device", () => {
-  it("asks for what changed, and shows the same", async () => {
+describe("a page loaded later on the user's own device", () => {
+  it("requests only changes, and shows the same list", async () => {
     const { world } = await createLaptopWithCachedRows();
-    const pages = recordPageSizes(world);
+    const pageSizes = recordPageSizes(world);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages).toEqual([0]);
+    expect(pageSizes).toEqual([0]);
   });
 
-  it("lays what other devices changed over it, and keeps that too", async () => {
+  it("merges and saves changes of other devices", async () => {
     const {
       world,
-      ids: [first = "", second = "", third = "", fourth = ""],
+      ids: [firstId = "", secondId = "", thirdId = "", fourthId = ""],
     } = await createLaptopWithCachedRows();
     const phone = await openUnlocked(world, "phone");
-    await setFavorite(phone, first, true);
-    await update(phone, second, { baseVersion: 1, title: "B anew" }, {});
-    await trash(phone, third);
-    await trash(phone, fourth);
-    await purge(phone, [fourth]);
+    await setFavorite(phone, firstId, true);
+    await update(phone, secondId, { baseVersion: 1, title: "B renamed" }, {});
+    await moveToTrash(phone, thirdId);
+    await moveToTrash(phone, fourthId);
+    await purge(phone, [fourthId]);
     await protect(phone, textSecret("F"), {});
-    const pages = recordPageSizes(world);
-    for (const expectedPages of [[3, 1], [0]]) {
-      pages.length = 0;
+    const pageSizes = recordPageSizes(world);
+    for (const expectedPageSizes of [[3, 1], [0]]) {
+      pageSizes.length = 0;
       const laptop = await world.open();
       const rows = await list(laptop);
-      await laptop.list.waitForSave();
+      await laptop.listCache.waitForSave();
       expect(rows.map(({ label, favorite, deletedAt }) => [label?.title, favorite, deletedAt !== null])).toEqual([
         ["A", true, false],
-        ["B anew", false, false],
+        ["B renamed", false, false],
         ["C", false, true],
         ["E", false, false],
         ["F", false, false],
       ]);
-      expect(pages).toEqual(expectedPages); // A, B, C, F; then nothing
+      expect(pageSizes).toEqual(expectedPageSizes); // A, B, C, F; then no changes
     }
   });
 
-  it("reads the list whole where the service no longer names what was purged", async () => {
+  it("reads the whole list if the service does not name purged secrets", async () => {
     const { world } = await createLaptopWithCachedRows();
-    world.service.transformAnswer = (call, response) => {
+    world.service.transformResponse = (call, response) => {
       if (call !== "GET /secrets/store") return response;
       const { purged: _, ...page } = response as { purged?: unknown };
       return page;
     };
-    const pages = recordPageSizes(world);
+    const pageSizes = recordPageSizes(world);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages).toEqual([0, 3, 2]);
+    expect(pageSizes).toEqual([0, 3, 2]);
   });
 
-  it("goes on after the account key was rotated elsewhere", async () => {
+  it("continues after the account key was replaced elsewhere", async () => {
     const { world } = await createLaptopWithCachedRows();
     const phone = await openUnlocked(world, "phone");
-    await rotate(phone, [makePicture("market")], {});
+    await rotateAccountKey(phone, [makePicture("market")], {});
     const laptop = await openUnlocked(world, "laptop");
     expect(await listTitles(laptop)).toEqual(["A", "B", "C", "D", "E"]);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
   });
 
-  it("goes on after the account was begun anew", async () => {
+  it("continues after an account reset", async () => {
     const { world } = await createLaptopWithCachedRows();
     world.service.account.accountReset = "ready";
     const laptop = await world.open();
@@ -184,8 +184,8 @@ describe("a page loaded later on an own device", () => {
   });
 });
 
-describe("where rows are kept", () => {
-  it("nothing readable stands: no title, under no key but that of titles", async () => {
+describe("saved rows", () => {
+  it("contain nothing readable: labels stay sealed with the metadata keys", async () => {
     const { world } = await createLaptopWithCachedRows();
     const text = await readPlainBlocks(world);
     expect(text).toContain('"label":"ey');
@@ -193,8 +193,8 @@ describe("where rows are kept", () => {
     expect((await readBlocks(world)).map(([, { data }]) => Buffer.from(data).includes("label"))).not.toContain(true);
   });
 
-  it.each(["shared", null] as const)("there are none of a device that is not the person's own (%s)", async (kind) => {
-    const { account } = await (prepared ??= prepare());
+  it.each(["shared", null] as const)("do not exist on a device that is not the user's own (%s)", async (kind) => {
+    const { account } = await (preparedAccount ??= prepareAccount());
     const world = createWorld();
     world.service.account = structuredClone(account);
     const laptop = await openUnlocked(world, "laptop");
@@ -203,7 +203,7 @@ describe("where rows are kept", () => {
     expect(await readBlocks(world)).toEqual([]);
   });
 
-  it("they go when the device becomes a shared one", async () => {
+  it("are deleted when the device becomes a shared one", async () => {
     const { world } = await createLaptopWithCachedRows();
     const laptop = await world.open();
     await list(laptop);
@@ -211,8 +211,8 @@ describe("where rows are kept", () => {
     expect([await readBlocks(world), await readHead(world)]).toEqual([[], undefined]);
   });
 
-  it("a full disk costs nothing but the reading, and leaves nothing half", async () => {
-    const { account } = await (prepared ??= prepare());
+  it("are not saved at all on a full disk, and the list still opens", async () => {
+    const { account } = await (preparedAccount ??= prepareAccount());
     const world = createWorld();
     world.service.account = structuredClone(account);
     const laptop = await openUnlocked(world, "laptop");
@@ -229,26 +229,26 @@ describe("where rows are kept", () => {
 });
 
 describe("two tabs", () => {
-  it("keep one list, whoever writes last", async () => {
+  it("keep one list, whichever writes last", async () => {
     const {
       world,
-      ids: [first = "", second = ""],
+      ids: [firstId = "", secondId = ""],
     } = await createLaptopWithCachedRows();
     const [firstTab, secondTab] = [await world.open(), await world.open()];
     await Promise.all([listTitles(firstTab), listTitles(secondTab)]);
-    await update(firstTab, first, { baseVersion: 1, title: "A anew" }, {});
+    await update(firstTab, firstId, { baseVersion: 1, title: "A renamed" }, {});
     await listTitles(firstTab);
-    await update(secondTab, second, { baseVersion: 1, title: "B anew" }, {});
+    await update(secondTab, secondId, { baseVersion: 1, title: "B renamed" }, {});
     await listTitles(secondTab);
-    await setFavorite(firstTab, first, true);
+    await setFavorite(firstTab, firstId, true);
     await Promise.all([listTitles(firstTab), listTitles(secondTab)]);
-    const pages = recordPageSizes(world);
-    expect(await listTitles(await world.open())).toEqual(["A anew", "B anew", "C", "D", "E"]);
-    expect(pages).toEqual([0]);
+    const pageSizes = recordPageSizes(world);
+    expect(await listTitles(await world.open())).toEqual(["A renamed", "B renamed", "C", "D", "E"]);
+    expect(pageSizes).toEqual([0]);
   });
 });
 
-describe("whoever edits what is kept", () => {
+describe("an attacker who edits saved rows", () => {
   it.each<[string, (world: World, ids: readonly string[]) => Promise<void>]>([
     [
       "a byte",
@@ -258,27 +258,27 @@ describe("whoever edits what is kept", () => {
         await putBlocks(world, blocks);
       },
     ],
-    ["the counter, to one that is ahead", (world) => putHead(world, { changes: 1_000 })],
-    ["what the counter is of", (world) => putHead(world, { v: 2 })],
+    ["the counter to a later one", (world) => putHead(world, { changes: 1_000 })],
+    ["the version of the head", (world) => putHead(world, { v: 2 })],
     [
-      "a row away",
+      "a block to an empty list",
       async (world) => {
         const [[block] = [0]] = await readBlocks(world);
         await putBlocks(world, [[block, await (await world.openNamedDevice()).wrap("rows", utf8("[]"))]]);
       },
     ],
     [
-      "a block that is no list",
+      "a block to an object",
       async (world) => putBlocks(world, [[0, await (await world.openNamedDevice()).wrap("rows", utf8("{}"))]]),
     ],
     [
-      "labels for each other's, with the key of the device",
+      "labels, swapped with the device key",
       async (world) => {
         const device = await world.openNamedDevice();
         const rows = JSON.parse((await readPlainBlocks(world)).replaceAll("][", ",")) as {
           row: { secret_db_id: string; label: string };
         }[];
-        const swapped = rows.map((entry, index) => ({
+        const swappedRows = rows.map((entry, index) => ({
           ...entry,
           row: { ...entry.row, label: rows[(index + 1) % rows.length]?.row.label ?? "" },
         }));
@@ -291,7 +291,7 @@ describe("whoever edits what is kept", () => {
                 "rows",
                 utf8(
                   JSON.stringify(
-                    swapped.filter(({ row }) => Number.parseInt(row.secret_db_id.slice(-2), 16) % 64 === block),
+                    swappedRows.filter(({ row }) => Number.parseInt(row.secret_db_id.slice(-2), 16) % 64 === block),
                   ),
                 ),
               ),
@@ -299,77 +299,77 @@ describe("whoever edits what is kept", () => {
           ]);
       },
     ],
-  ])("and changes %s makes the list be read whole, and nothing else", async (_case, edit) => {
+  ])("and changes %s only causes the whole list to be read", async (_case, edit) => {
     const { world, ids } = await createLaptopWithCachedRows();
     await edit(world, ids);
-    const pages = recordPageSizes(world);
+    const pageSizes = recordPageSizes(world);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages.slice(-2)).toEqual([3, 2]);
+    expect(pageSizes.slice(-2)).toEqual([3, 2]);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages.slice(-1)).toEqual([0]); // what was read is kept again
+    expect(pageSizes.slice(-1)).toEqual([0]); // the rows were saved again
   });
 
-  it("and puts an older copy of some rows back is found out by the state", async () => {
+  it("and restores an older copy of some rows is detected by the state", async () => {
     const {
       world,
-      ids: [first = ""],
+      ids: [firstId = ""],
     } = await createLaptopWithCachedRows();
-    const older = await readBlocks(world);
+    const olderBlocks = await readBlocks(world);
     const laptop = await world.open();
-    await update(laptop, first, { baseVersion: 1, title: "A anew" }, {});
+    await update(laptop, firstId, { baseVersion: 1, title: "A renamed" }, {});
     await listTitles(laptop);
-    await putBlocks(world, older);
-    expect(await listTitles(await world.open())).toEqual(["A anew", "B", "C", "D", "E"]);
+    await putBlocks(world, olderBlocks);
+    expect(await listTitles(await world.open())).toEqual(["A renamed", "B", "C", "D", "E"]);
   });
 
-  it("and brings what another account of this browser keeps gets none of it in", async () => {
+  it("and copies rows of another account gets none of these accepted", async () => {
     const { world } = await createLaptopWithCachedRows();
     const stranger = await createLaptopWithCachedRows();
     await putBlocks(world, await readBlocks(stranger.world));
-    const pages = recordPageSizes(world);
+    const pageSizes = recordPageSizes(world);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages).toEqual([3, 2]);
+    expect(pageSizes).toEqual([3, 2]);
   });
 });
 
-describe("a service that gives changes to a device that keeps rows", () => {
-  it("is refused with an older account, as ever", async () => {
+describe("a service that sends changes to a device with saved rows", () => {
+  it("is refused with an older account", async () => {
     const { world } = await createLaptopWithCachedRows();
-    const earlier = world.service.snapshot();
-    const laptop = await world.open();
+    const olderAccount = world.service.snapshot();
+    const laptop = await openUnlocked(world);
     await protect(laptop, textSecret("F"), {});
     await listTitles(laptop);
-    world.service.account = earlier;
+    world.service.account = olderAccount;
     await expect(list(await world.open())).rejects.toMatchObject({ code: "older_state" });
     expect(await readBlocks(world)).toEqual([]);
   });
 
-  it("is refused when it holds a change back, whether changes or all is asked", async () => {
+  it("is refused when it withholds a change, in the changes or in the whole list", async () => {
     const {
       world,
-      ids: [first = ""],
+      ids: [firstId = ""],
     } = await createLaptopWithCachedRows();
-    const stale = (world.service.account.rows.get(first)?.versions ?? [])[0]?.label;
+    const staleLabel = (world.service.account.rows.get(firstId)?.versions ?? [])[0]?.label;
     const phone = await openUnlocked(world, "phone");
-    await update(phone, first, { baseVersion: 1, title: "A anew" }, {});
-    world.service.transformAnswer = (call, response) => {
+    await update(phone, firstId, { baseVersion: 1, title: "A renamed" }, {});
+    world.service.transformResponse = (call, response) => {
       if (call !== "GET /secrets/store") return response;
       const page = response as { secrets: { secret_db_id: string; label: string }[] };
       return {
         ...page,
-        secrets: page.secrets.map((row) => (row.secret_db_id === first ? { ...row, label: stale } : row)),
+        secrets: page.secrets.map((row) => (row.secret_db_id === firstId ? { ...row, label: staleLabel } : row)),
       };
     };
     await expect(list(await world.open())).rejects.toMatchObject({ code: "list_mismatch" });
-    world.service.transformAnswer = (_call, response) => response;
-    expect(await listTitles(await world.open())).toEqual(["A anew", "B", "C", "D", "E"]);
+    world.service.transformResponse = (_call, response) => response;
+    expect(await listTitles(await world.open())).toEqual(["A renamed", "B", "C", "D", "E"]);
   });
 
-  it("is asked for everything when its counters went back though the state did not", async () => {
+  it("is asked for the whole list when its change counter is lower but the state is not", async () => {
     const { world } = await createLaptopWithCachedRows();
     world.service.account.changes = 1;
-    const pages = recordPageSizes(world);
+    const pageSizes = recordPageSizes(world);
     expect(await listTitles(await world.open())).toEqual(["A", "B", "C", "D", "E"]);
-    expect(pages).toEqual([0, 3, 2]);
+    expect(pageSizes).toEqual([0, 3, 2]);
   });
 });

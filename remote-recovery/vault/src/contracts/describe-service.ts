@@ -1,3 +1,4 @@
+import { describeAuthority } from "./service/authority.ts";
 import { describeDeviceLinks } from "./service/device-links.ts";
 import { describeKeyring } from "./service/keyring.ts";
 import { describeRequests } from "./service/requests.ts";
@@ -9,6 +10,7 @@ import type { ServiceUnderTest } from "./service/service-under-test.ts";
 import { describeUploads } from "./service/uploads.ts";
 
 const resources = [
+  describeAuthority,
   describeKeyring,
   describeStages,
   describeSecrets,
@@ -19,14 +21,14 @@ const resources = [
   describeReset,
 ];
 
-/** What the vault relies on of the service, told of whatever `make` starts. */
-export function describeService(name: string, make: () => Promise<ServiceUnderTest>): void {
-  jest.setTimeout(300_000); // a busy machine takes its time
+/** Tests what the vault relies on, against the service that `startService` starts. */
+export function describeService(name: string, startService: () => Promise<ServiceUnderTest>): void {
+  jest.setTimeout(300_000); // for busy machines
 
   describe(name, () => {
     let service: ServiceUnderTest;
     beforeAll(async () => {
-      service = await make();
+      service = await startService();
     });
     afterEach(() => {
       service.setClockOffset(0);

@@ -3,24 +3,24 @@ import { PortalError } from "@relicario/shared/errors";
 import {
   errorWithCode,
   requireFirst,
-  idsOf,
+  listSecretIds,
   largeText,
   unknownSecretId,
   textContent,
-  textOf,
+  decodeContent,
   textSecret,
   type CreateHarness,
 } from "./describe-vault.harness.ts";
 
-const lake = {
-  images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+const imageWithPassphrase = {
+  images: [{ name: "Lake", picture: "lake", passphrase: "nine stones" }],
   secrets: [{ title: "t", content: "c" }],
 };
-const deed = { secrets: [{ title: "Deed", content: "house" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "house" }] };
 
 export function describeDevice(make: CreateHarness): void {
-  describe("an account with nothing in it", () => {
-    it("is empty, and gives nothing", async () => {
+  describe("an empty account", () => {
+    it("refuses operations that need a keyring", async () => {
       const { vault, makeHandle } = await make({});
       await expect(vault.refresh()).resolves.toEqual({ status: "empty" });
       expect(vault.getState()).toEqual({ status: "empty" });
@@ -49,7 +49,7 @@ export function describeDevice(make: CreateHarness): void {
       await expect(vault.accountReset.request()).rejects.toEqual(errorWithCode("no_keyring"));
     });
 
-    it("is unlocked by its first secret, and asks whose device it is", async () => {
+    it("is unlocked by its first secret, with the device kind still unset", async () => {
       const { vault, makeHandle } = await make({});
       await vault.refresh();
       const states: string[] = [];
@@ -57,7 +57,7 @@ export function describeDevice(make: CreateHarness): void {
         states.push(JSON.stringify(vault.getState()));
       });
       const { secretId, version } = await vault.protect({
-        ...textSecret("Seed", "words", makeHandle("lake", "pass")),
+        ...textSecret("Seed", "words", makeHandle("lake", "nine stones")),
         contentKind: "seed",
       });
       expect(version).toBe(1);
@@ -67,7 +67,7 @@ export function describeDevice(make: CreateHarness): void {
       await expect(vault.listImages()).resolves.toEqual([
         { id: expect.any(String) as string, name: "Lake", createdAt: expect.any(String) as string },
       ]);
-      expect(textOf(await vault.openSecret(secretId, makeHandle("lake", "pass")))).toBe("words");
+      expect(decodeContent(await vault.openSecret(secretId, makeHandle("lake", "nine stones")))).toBe("words");
       await expect(vault.setDeviceKind("shared")).resolves.toEqual({ keysSaved: false });
       await expect(vault.setDeviceKind("own")).resolves.toEqual({ keysSaved: true });
       expect(states.slice(1)).toEqual(
@@ -80,8 +80,8 @@ export function describeDevice(make: CreateHarness): void {
   });
 
   describe("a locked device", () => {
-    it("hides labels and images, and unlocks with the right picture and passphrase alone", async () => {
-      const { vault, makeHandle } = await make({ ...lake, unlocked: false });
+    it("hides labels and images, and unlocks only with the right picture and passphrase", async () => {
+      const { vault, makeHandle } = await make({ ...imageWithPassphrase, unlocked: false });
       await expect(vault.list()).resolves.toMatchObject([{ version: 1, label: null }]);
       expect(vault.getState()).toEqual({ status: "locked" });
       await expect(vault.listImages()).resolves.toEqual([]);
@@ -89,26 +89,28 @@ export function describeDevice(make: CreateHarness): void {
       await expect(vault.unlock(makeHandle("lake", "other"))).rejects.toEqual(
         errorWithCode("not_this_picture_or_passphrase"),
       );
-      // one of the account has a passphrase
+      // does not reveal which is wrong, because an image of the account has a passphrase
       await expect(vault.unlock(makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture_or_passphrase"));
-      await vault.unlock(makeHandle("lake", "pass"));
+      await vault.unlock(makeHandle("lake", "nine stones"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       await expect(vault.list()).resolves.toMatchObject([{ label: { title: "t" } }]);
       await expect(vault.listImages()).resolves.toMatchObject([{ name: "Lake" }]);
     });
 
-    it("tells another picture from a passphrase that the picture does not have", async () => {
-      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+    it("distinguishes another picture from a passphrase for a picture without one", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
       await expect(vault.unlock(makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
-      await expect(vault.unlock(makeHandle("garden", "pass"))).rejects.toEqual(errorWithCode("plain_helper_refused"));
-      await expect(vault.unlock(makeHandle("sea", "pass"))).rejects.toEqual(
+      await expect(vault.unlock(makeHandle("garden", "nine stones"))).rejects.toEqual(
+        errorWithCode("plain_helper_refused"),
+      );
+      await expect(vault.unlock(makeHandle("sea", "nine stones"))).rejects.toEqual(
         errorWithCode("not_this_picture_or_passphrase"),
       );
     });
 
-    it("refuses what takes labels, and knows neither shares nor people", async () => {
-      const { vault } = await make({ ...deed, people: [{ userName: "bruno" }], unlocked: false });
-      const [id] = await idsOf(vault);
+    it("refuses operations that need labels, and lists neither shares nor people", async () => {
+      const { vault } = await make({ ...oneSecret, people: [{ userName: "bruno" }], unlocked: false });
+      const [id] = await listSecretIds(vault);
       for (const list of [vault.listImages, vault.shares.list, vault.people.list])
         await expect(list()).resolves.toEqual([]);
       const refusedCalls: (() => Promise<unknown>)[] = [
@@ -131,12 +133,12 @@ export function describeDevice(make: CreateHarness): void {
       for (const call of refusedCalls) await expect(call()).rejects.toEqual(errorWithCode("vault_locked"));
     });
 
-    it("stars, trashes and takes out of the trash, and says which versions there are", async () => {
+    it("stars, trashes, restores and lists versions", async () => {
       const { vault } = await make({
         secrets: [{ title: "Deed", content: "house", formerContents: ["hut"] }],
         unlocked: false,
       });
-      const [id] = await idsOf(vault);
+      const [id] = await listSecretIds(vault);
       await vault.setFavorite(id, true);
       await vault.trash(id);
       await expect(vault.list()).resolves.toMatchObject([
@@ -153,10 +155,10 @@ export function describeDevice(make: CreateHarness): void {
     });
 
     it.each(["openSecret", "checkCopy", "restoreVersion", "exportSecrets", "createKit", "resealForAllOpeners"])(
-      "is unlocked by the opener of an act: %s",
+      "is unlocked by the opener of an operation: %s",
       async (operation) => {
-        const { vault, makeHandle } = await make({ ...deed, unlocked: false });
-        const [id] = await idsOf(vault);
+        const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
+        const [id] = await listSecretIds(vault);
         const opener = makeHandle("garden");
         const operations: Readonly<Record<string, () => Promise<unknown>>> = {
           openSecret: () => vault.openSecret(id, opener),
@@ -172,18 +174,18 @@ export function describeDevice(make: CreateHarness): void {
     );
   });
 
-  describe("a lock", () => {
-    it("puts away what was opened, and every handle", async () => {
+  describe("locking", () => {
+    it("disposes opened contents and every handle", async () => {
       const { vault, makeHandle } = await make({
         secrets: [
           { title: "Deed", content: "house" },
           { title: "Film", content: largeText, large: true },
         ],
       });
-      const [id, film] = await idsOf(vault);
-      const [opened, large] = [
-        await vault.openSecret(id, makeHandle("garden")),
-        await vault.openSecret(film ?? "", makeHandle("garden")),
+      const [deedId, filmId] = await listSecretIds(vault);
+      const [openedDeed, openedFilm] = [
+        await vault.openSecret(deedId, makeHandle("garden")),
+        await vault.openSecret(filmId ?? "", makeHandle("garden")),
       ];
       const oldHandle = makeHandle("garden");
       const statuses: string[] = [];
@@ -191,24 +193,24 @@ export function describeDevice(make: CreateHarness): void {
       await vault.lock();
       expect(statuses).toEqual(["locked"]);
       await expect(vault.list()).resolves.toMatchObject([{ label: null }, { label: null }]);
-      await expect(opened.exportAgeFile()).rejects.toEqual(errorWithCode("vault_locked"));
-      await expect(large.save(null)).rejects.toEqual(errorWithCode("vault_locked"));
+      await expect(openedDeed.exportAgeFile()).rejects.toEqual(errorWithCode("vault_locked"));
+      await expect(openedFilm.save(null)).rejects.toEqual(errorWithCode("vault_locked"));
       await expect(vault.unlock(oldHandle)).rejects.toEqual(errorWithCode("picture_needed"));
       await vault.unlock(makeHandle("garden"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
-    it("is nothing to an account without a key", async () => {
+    it("keeps an empty account empty", async () => {
       const { vault } = await make({});
       await vault.refresh();
       await vault.lock();
       expect(vault.getState()).toEqual({ status: "empty" });
     });
 
-    it("is undone by presence on a device of one's own alone", async () => {
-      const { vault, makeHandle } = await make({ ...deed, device: "own" });
+    it("is undone by signing in, only on the user's own device", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, device: "own" });
       await vault.refresh();
-      await vault.unlockBySignIn(); // it is unlocked
+      await vault.unlockBySignIn(); // already unlocked
       await vault.lock();
       await vault.unlockBySignIn();
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
@@ -223,24 +225,68 @@ export function describeDevice(make: CreateHarness): void {
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
-    it("is not undone by presence where nothing was ever kept on the device", async () => {
-      const { vault } = await make({ ...deed, unlocked: false });
+    it("is not undone by signing in if the device never saved keys", async () => {
+      const { vault } = await make({ ...oneSecret, unlocked: false });
       await vault.refresh();
       await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("opener_needed"));
     });
 
-    it("is undone by presence where a page finds its own device locked", async () => {
-      const { vault } = await make({ ...deed, unlocked: false, device: "own" });
+    it("is undone by signing in if a page finds its own device locked", async () => {
+      const { vault } = await make({ ...oneSecret, unlocked: false, device: "own" });
       await expect(vault.refresh()).resolves.toEqual({ status: "locked" });
       await vault.unlockBySignIn();
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
-    it("ends what an opener was shown for", async () => {
-      const { vault, makeHandle } = await make(deed);
+    it("leaves after a sign-in only what needs no opener", async () => {
+      const { vault, makeHandle } = await make({
+        secrets: [
+          { title: "Deed", content: "two", formerContents: ["one"] },
+          { title: "Key", content: "door", deleted: true },
+        ],
+        people: [{ userName: "bruno" }],
+        ownRequests: [{ title: "The permit", answer: { content: "number 7", note: "" } }],
+        device: "own",
+      });
+      const [deedId, keyId = ""] = await listSecretIds(vault);
+      const { requestId } = requireFirst(await vault.requests.list());
+      await vault.lock();
+      await vault.unlockBySignIn();
+      const bruno = await vault.people.find("bruno");
+      const refused: readonly (() => Promise<unknown>)[] = [
+        () => vault.protect(textSecret("New", "x")),
+        () => vault.update(deedId, { baseVersion: 2, content: textContent("three") }),
+        () => vault.removeVersions(deedId, [1]),
+        () => vault.purge([keyId]),
+        () => vault.confirmTrash([deedId]),
+        () => vault.people.pin(bruno),
+        () => vault.people.setBlocked(bruno, true),
+        () => vault.requests.collect(requestId),
+        () => vault.requests.drop(requestId),
+      ];
+      await vault.update(deedId, { baseVersion: 2, title: "Renamed" });
+      await vault.trash(deedId);
+      await expect(vault.list()).resolves.toMatchObject([
+        { label: { title: "Renamed" }, deletedAt: expect.any(String) as string, trashConfirmedAt: null },
+        { secretId: keyId },
+      ]);
+      for (const operation of refused) await expect(operation()).rejects.toEqual(errorWithCode("show_opener_first"));
+      await vault.unlock(makeHandle("garden"));
+      await vault.confirmTrash([deedId]);
+      await vault.confirmTrash([deedId]);
+      await expect(vault.list()).resolves.toMatchObject([
+        { trashConfirmedAt: expect.any(String) as string },
+        { trashConfirmedAt: expect.any(String) as string },
+      ]);
+      await vault.restore(deedId);
+      await expect(vault.list()).resolves.toMatchObject([{ deletedAt: null, trashConfirmedAt: null }, {}]);
+    });
+
+    it("requires an opener to be presented again", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
       await vault.refresh();
       const request = {
-        title: "The deed",
+        title: "The oneSecret",
         note: "",
         requesterName: "Alba",
         expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
@@ -257,10 +303,10 @@ export function describeDevice(make: CreateHarness): void {
     });
   });
 
-  describe("a handle", () => {
-    it("stands for nothing once it is forgotten", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+  describe("an opener handle", () => {
+    it("is refused after its release", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       const releasedHandle = makeHandle("garden");
       vault.releaseOpener(releasedHandle);
       vault.releaseOpener(releasedHandle);
@@ -297,9 +343,9 @@ export function describeDevice(make: CreateHarness): void {
       for (const operation of operations) await expect(operation()).rejects.toEqual(errorWithCode("picture_needed"));
     });
 
-    it("of a code is no picture", async () => {
-      const { vault, makeHandle, makeKeyHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("of a passkey is refused where a picture is needed", async () => {
+      const { vault, makeHandle, makeKeyHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       const key = makeKeyHandle("passkey", "7");
       await expect(vault.protect(textSecret("Key", "x", key))).rejects.toEqual(errorWithCode("picture_needed"));
       await expect(vault.createKit([id], key)).rejects.toEqual(errorWithCode("picture_needed"));
@@ -312,7 +358,7 @@ export function describeDevice(make: CreateHarness): void {
     });
   });
 
-  it("keeps minutes within their limits", async () => {
+  it("keeps the minutes of auto-lock within their limits", async () => {
     const { vault } = await make({});
     expect(vault.autoLock.get()).toBe(15);
     for (const minutes of [1, 240]) {
@@ -327,8 +373,33 @@ export function describeDevice(make: CreateHarness): void {
     expect(vault.autoLock.get()).toBe(240);
   });
 
-  it("set aside is a fresh device", async () => {
-    const { vault, makeHandle } = await make(deed);
+  it("opens without an opener while one is kept open, for as long as the person chose", async () => {
+    const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
+    await vault.unlock(makeHandle("garden"));
+    const [row] = await vault.list();
+    const open = async () => (await vault.openSecret(row?.secretId ?? "", null)).title;
+    expect([vault.keepOpen.get(), vault.keepOpen.getStatus()]).toEqual(["five_minutes", "open"]);
+    expect(await open()).toBe("Deed");
+    expect(await vault.restoreVersion(row?.secretId ?? "", 1, null)).toEqual({ version: 1 });
+    vault.keepOpen.set("every_time");
+    expect([vault.keepOpen.get(), vault.keepOpen.getStatus()]).toEqual(["every_time", "setting_changed"]);
+    await expect(open()).rejects.toEqual(errorWithCode("show_opener_first"));
+    await vault.unlock(makeHandle("garden"));
+    expect(vault.keepOpen.getStatus()).toBe("none");
+    await expect(open()).rejects.toEqual(errorWithCode("show_opener_first"));
+    await expect(vault.restoreVersion(row?.secretId ?? "", 1, null)).rejects.toEqual(
+      errorWithCode("show_opener_first"),
+    );
+    vault.keepOpen.set("until_lock");
+    await vault.unlock(makeHandle("garden"));
+    expect(await open()).toBe("Deed");
+    await vault.lock();
+    expect(vault.keepOpen.getStatus()).toBe("locked");
+    await expect(open()).rejects.toEqual(errorWithCode("show_opener_first"));
+  });
+
+  it("treats the device as new after the device's record is archived", async () => {
+    const { vault, makeHandle } = await make(oneSecret);
     await vault.archiveDeviceRecord();
     expect(vault.getState()).toEqual({ status: "locked" });
     await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("opener_needed"));
@@ -336,14 +407,14 @@ export function describeDevice(make: CreateHarness): void {
     expect(vault.getState()).toEqual({ status: "unlocked", device: null });
   });
 
-  it("believes no state that no alarm was about", async () => {
-    const { vault } = await make(deed);
+  it("ignores an accepted state that was never rejected", async () => {
+    const { vault } = await make(oneSecret);
     await vault.acceptOlderState(new PortalError("older_state"));
     expect(requireFirst(await vault.list()).label?.title).toBe("Deed");
   });
 
-  it("is of no use after signing out", async () => {
-    const { vault } = await make(deed);
+  it("refuses every operation after signing out", async () => {
+    const { vault } = await make(oneSecret);
     await vault.refresh();
     const statuses: string[] = [];
     vault.subscribe(() => statuses.push(vault.getState().status));

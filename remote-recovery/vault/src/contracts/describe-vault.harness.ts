@@ -2,6 +2,7 @@ import type {
   DeviceKind,
   OpenerKind,
   OpenerHandle,
+  RecoveryCode,
   TrustLevel,
   AccountResetStatus,
   Vault,
@@ -9,26 +10,23 @@ import type {
 } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-/**
- * An account as an assertion finds it, in the words of the fake vault's settings. What is left out
- * is not there.
- */
+/** State of an account at the start of a test; omitted members are absent. */
 export interface Scenario {
-  /** Openers of all that is protected; "garden" where there are secrets and no images. */
+  /** Each image opens every secret. Default: `garden` if there are secrets. */
   readonly images?: readonly ScenarioImage[];
   /** Oldest first. */
   readonly secrets?: readonly ScenarioSecret[];
   readonly keys?: readonly ScenarioKey[];
-  /** Uploads that an earlier page of this device left. */
+  /** Uploads that an earlier page of this device left unfinished. */
   readonly uploads?: readonly ScenarioUpload[];
-  /** Everybody else of the key directory. */
+  /** People in the key directory. */
   readonly people?: readonly {
     readonly userName: string;
     readonly trust?: TrustLevel;
     readonly blocked?: boolean;
     readonly formerName?: string;
   }[];
-  /** What one of these people shared with this account. */
+  /** Shares that others sent to this account. `from` is a user name. */
   readonly received?: readonly {
     readonly title: string;
     readonly content: string;
@@ -41,11 +39,11 @@ export interface Scenario {
     readonly answer?: { readonly content: string; readonly note: string };
   }[];
   readonly accountReset?: Extract<AccountResetStatus["state"], "waiting" | "ready">;
-  /** Another device of the account that waits to be admitted. */
+  /** A new device that waits to be admitted. */
   readonly requestingDevice?: { readonly name: string };
-  /** True unless told otherwise. */
+  /** Default: true. */
   readonly unlocked?: boolean;
-  /** Its own unless told otherwise, on a locked device null. */
+  /** Default: `own`; `null` on a locked device. */
   readonly device?: DeviceKind | null;
 }
 
@@ -60,14 +58,14 @@ interface ScenarioSecret {
   readonly content: string;
   readonly formerContents?: readonly string[];
   readonly deleted?: boolean;
-  /** Too large to be held in memory; its content is then as of {@link Harness.largeText}. */
+  /** Whether the content is too large for memory; the content is then {@link largeText}. */
   readonly large?: boolean;
 }
 
 interface ScenarioKey {
   readonly kind: Exclude<OpenerKind, "image">;
   readonly name: string;
-  readonly secret: string;
+  readonly credential: string;
   readonly opensExisting?: boolean;
 }
 
@@ -77,28 +75,27 @@ interface ScenarioUpload {
   readonly name: string;
 }
 
-/** A vault, and what is around it. */
+/** A vault, and functions that act as the account's other devices and as other people. */
 export interface Harness {
-  readonly vault: Omit<Vault, "PictureField">;
+  readonly vault: Omit<Vault, "PictureField"> & { readonly generateRecoveryCode: () => Promise<RecoveryCode> };
   readonly makeHandle: (picture: string, passphrase?: string) => OpenerHandle;
-  /** A recovery code by its words, a passkey by a digit. */
-  readonly makeKeyHandle: (kind: ScenarioKey["kind"], secret: string) => OpenerHandle;
-  /** What another device saves meanwhile. */
+  /**
+   * `credential` is the words of a recovery code, or the byte that fills a passkey's PRF output.
+   */
+  readonly makeKeyHandle: (kind: ScenarioKey["kind"], credential: string) => OpenerHandle;
   readonly saveElsewhere: (
     secretId: string,
     change: { readonly title?: string; readonly content?: string },
   ) => Promise<void>;
-  /** Somebody who has the link answers a request. */
   readonly answerElsewhere: (requestId: string, link: string) => Promise<void>;
-  /** The code that the asking device of the scene shows. */
-  readonly code: string;
-  /** The device at hand admits what this one offers. */
+  /** Code of the requesting device. */
+  readonly requestingDeviceCode: string;
+  /** Admits this device from another one, by the words of its code. */
   readonly admitElsewhere: (words: readonly string[]) => Promise<void>;
 }
 
 export type CreateHarness = (scenario: Scenario) => Promise<Harness>;
 
-/** What a link leads to. */
 export interface LinkScenario {
   readonly share?: {
     readonly title: string;
@@ -118,19 +115,18 @@ export interface LinkScenario {
   };
 }
 
-/** A page opened by a link. */
 export interface LinkHarness {
   readonly visitor: Omit<Visitor, "PictureField">;
-  /** Of the share or the request. */
+  /** Id of the share or the request. */
   readonly id: string;
   readonly makeHandle: Harness["makeHandle"];
-  /** Whoever made the link ends it. */
+  /** Revokes the share, or drops the request. */
   readonly endLink: () => Promise<void>;
 }
 
 export type CreateLinkHarness = (scenario: LinkScenario) => Promise<LinkHarness>;
 
-/** More than goes in one call. */
+/** A text that is too large for one call. */
 export const largeText = "a frame of a film\n".repeat(20_000);
 
 export function errorWithCode(expected: ErrorCode, details?: Readonly<Record<string, unknown>>): unknown {
@@ -143,28 +139,28 @@ export function errorWithCode(expected: ErrorCode, details?: Readonly<Record<str
 
 export function requireFirst<T>(rows: readonly T[]): T {
   const [row] = rows;
-  if (row === undefined) throw new RangeError("there is none");
+  if (row === undefined) throw new RangeError("the list needs at least one row");
   return row;
 }
 
-/** Ids of all secrets, oldest first. */
-export async function idsOf({ list }: Pick<Vault, "list">): Promise<[string, ...string[]]> {
+/** Ids of the secrets, oldest first. */
+export async function listSecretIds({ list }: Pick<Vault, "list">): Promise<[string, ...string[]]> {
   const [firstId, ...rest] = (await list()).map(({ secretId }) => secretId);
-  if (firstId === undefined) throw new RangeError("there is none");
+  if (firstId === undefined) throw new RangeError("the list needs at least one row");
   return [firstId, ...rest];
 }
 
-export function textOf({ content }: { readonly content: Uint8Array | null }): string | null {
+export function decodeContent({ content }: { readonly content: Uint8Array | null }): string | null {
   return content === null ? null : new TextDecoder().decode(content);
 }
 
-/** A text to protect; with the openers of the book, unless a picture is given. */
+/** Protects with `picture`; without one, with the openers of the book. */
 export function textSecret(title: string, text: string, picture?: OpenerHandle): Parameters<Vault["protect"]>[0] {
   return {
     title,
     tags: ["paper"],
     ...textContent(text),
-    protection: picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", picture, name: "Lake" },
+    protection: picture === undefined ? { kind: "openers", openerIds: [] } : { kind: "picture", picture, name: "Lake" },
   };
 }
 
@@ -177,5 +173,4 @@ export function textContent(text: string): {
   return { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([text]) };
 }
 
-/** An id that nothing has. */
 export const unknownSecretId = "019a9e2c-0000-7abc-8def-000000000000";

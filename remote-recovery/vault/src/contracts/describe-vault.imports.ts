@@ -3,7 +3,7 @@ import type { ImportItem } from "@relicario/shared/contract";
 
 import { errorWithCode, largeText, type CreateHarness } from "./describe-vault.harness.ts";
 
-const deed = { secrets: [{ title: "Deed", content: "house" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "house" }] };
 
 function makeItem(title: string, text = `content of ${title}`, overrides: Partial<ImportItem> = {}): ImportItem {
   return {
@@ -23,8 +23,8 @@ function makeItem(title: string, text = `content of ${title}`, overrides: Partia
 
 export function describeImports(make: CreateHarness): void {
   describe("importing", () => {
-    it("stores what is new, leaves what is the same, and makes versions of what changed", async () => {
-      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+    it("stores new items, skips unchanged ones, and adds versions of changed ones", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
       const items = [makeItem("One", undefined, { favorite: true }), makeItem("Two")];
       await expect(vault.imports.compare(items)).rejects.toEqual(errorWithCode("vault_locked"));
       await expect(vault.imports.store(items, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
@@ -37,7 +37,7 @@ export function describeImports(make: CreateHarness): void {
       expect(progress).toContain("sending 2/2");
       const rows = (await vault.list()).toSorted((left, right) =>
         String(left.label?.title) < String(right.label?.title) ? -1 : 1,
-      ); // of one call, they came at one time
+      ); // items stored in one call have the same time
       expect(rows).toMatchObject([
         { label: { title: "Deed" } },
         { favorite: true, label: { title: "One", tags: ["imported"] } },
@@ -61,8 +61,8 @@ export function describeImports(make: CreateHarness): void {
       await expect(vault.list()).resolves.toHaveLength(4);
     });
 
-    it("names what cannot be stored, and stores the rest", async () => {
-      const { vault, makeHandle } = await make(deed);
+    it("reports items that cannot be stored, and stores the rest", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
       await expect(vault.imports.compare([makeItem("One")])).resolves.toEqual([{ status: "new" }]);
       const items = [makeItem("x".repeat(maxTitleLength + 1)), makeItem("One"), makeItem("Film", largeText)];
       await expect(vault.imports.store(items, makeHandle("garden"))).resolves.toEqual({
@@ -76,7 +76,7 @@ export function describeImports(make: CreateHarness): void {
       await expect(vault.imports.store(items, makeHandle("garden"))).resolves.toMatchObject({ added: 0, unchanged: 2 });
     });
 
-    it("begins an account by a picture with a name", async () => {
+    it("creates an account with a named picture", async () => {
       const { vault, makeHandle, makeKeyHandle } = await make({});
       await expect(vault.imports.compare([makeItem("One")])).resolves.toEqual([{ status: "new" }]);
       await expect(vault.imports.store([makeItem("One")], makeKeyHandle("passkey", "7"))).rejects.toEqual(
@@ -93,7 +93,7 @@ export function describeImports(make: CreateHarness): void {
       await expect(vault.imports.compare([makeItem("One")])).resolves.toMatchObject([{ status: "same" }]);
     });
 
-    it("does not count what is in the trash", async () => {
+    it("does not compare items with secrets in the trash", async () => {
       const { vault, makeHandle } = await make({});
       await vault.imports.store([makeItem("One")], makeHandle("lake"), { name: "Lake" });
       for (const { secretId } of await vault.list()) await vault.trash(secretId);

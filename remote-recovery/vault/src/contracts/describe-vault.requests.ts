@@ -1,9 +1,9 @@
 import { maxOpenRequests } from "@relicario/shared/api";
 import type { SecretRequest } from "@relicario/shared/contract";
 
-import { errorWithCode, requireFirst, textOf, type CreateHarness } from "./describe-vault.harness.ts";
+import { errorWithCode, requireFirst, decodeContent, type CreateHarness } from "./describe-vault.harness.ts";
 
-const deed = { secrets: [{ title: "Deed", content: "house" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "house" }] };
 const unknownRequestId = "AAAAAAAAAAAAAAAAAAAAAA";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
@@ -21,8 +21,8 @@ function makeRequest(overrides: Partial<SecretRequest> = {}): SecretRequest {
 
 export function describeRequests(make: CreateHarness): void {
   describe("a request", () => {
-    it("has a link, and waits for its answer", async () => {
-      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+    it("has a link, and waits for an answer", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
       const expiresAt = inDays(7);
       await expect(vault.requests.create(makeRequest(), makeHandle("sea"))).rejects.toEqual(
         errorWithCode("not_this_picture"),
@@ -49,12 +49,12 @@ export function describeRequests(make: CreateHarness): void {
       await expect(vault.requests.open(unknownRequestId, null)).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.requests.collect(unknownRequestId)).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.requests.drop("../x")).rejects.toEqual(errorWithCode("not_found"));
-      const next = await vault.requests.create(makeRequest({ title: "The key" }), null);
-      expect((await vault.requests.list()).map((row) => row.requestId)).toEqual([next.requestId, requestId]);
+      const nextRequest = await vault.requests.create(makeRequest({ title: "The key" }), null);
+      expect((await vault.requests.list()).map((row) => row.requestId)).toEqual([nextRequest.requestId, requestId]);
     });
 
-    it("takes what fits, and an account", async () => {
-      const { vault, makeHandle } = await make(deed);
+    it("is refused with invalid fields, or without an account", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
       await expect(
         vault.requests.create(
           makeRequest({ title: "", requesterName: "", expiresAt: inDays(31), maxSize: 0 }),
@@ -64,16 +64,16 @@ export function describeRequests(make: CreateHarness): void {
         errorWithCode("validation_error", { fields: ["title", "requesterName", "expiresAt", "maxSize"] }),
       );
       await expect(vault.requests.create(makeRequest(), null)).rejects.toEqual(errorWithCode("show_opener_first"));
-      const empty = await make({});
-      await empty.vault.refresh();
-      await expect(empty.vault.requests.create(makeRequest(), empty.makeHandle("garden"))).rejects.toEqual(
-        errorWithCode("no_keyring"),
-      );
+      const emptyAccount = await make({});
+      await emptyAccount.vault.refresh();
+      await expect(
+        emptyAccount.vault.requests.create(makeRequest(), emptyAccount.makeHandle("garden")),
+      ).rejects.toEqual(errorWithCode("no_keyring"));
     });
 
-    it("is one of so many at a time", async () => {
+    it("is refused when too many are open", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         ownRequests: Array.from({ length: maxOpenRequests }, (_, index) => ({ title: `Key ${String(index)}` })),
       });
       await expect(vault.requests.create(makeRequest(), makeHandle("garden"))).rejects.toEqual(
@@ -84,7 +84,7 @@ export function describeRequests(make: CreateHarness): void {
     });
 
     it("is answered, opened, collected and dropped", async () => {
-      const { vault, makeHandle, answerElsewhere } = await make(deed);
+      const { vault, makeHandle, answerElsewhere } = await make(oneSecret);
       const { requestId, link } = await vault.requests.create(makeRequest(), makeHandle("garden"));
       await answerElsewhere(requestId, link);
       const [row] = await vault.requests.list();
@@ -105,7 +105,7 @@ export function describeRequests(make: CreateHarness): void {
         note: "As you asked",
       });
       expect(answer.receiptWords).toHaveLength(8);
-      expect(textOf(answer)).toBe("number 7");
+      expect(decodeContent(answer)).toBe("number 7");
       expect((await answer.save(null))?.size).toBe(8);
       await expect(vault.requests.list()).resolves.toMatchObject([{ state: "provided", discrepancy: null }]);
       await vault.requests.collect(requestId);
@@ -117,22 +117,23 @@ export function describeRequests(make: CreateHarness): void {
       await expect(vault.requests.list({ includeEnded: true })).resolves.toEqual([]);
     });
 
-    it("that was answered before is opened with a picture", async () => {
+    it("with an answer opens with a picture", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         ownRequests: [{ title: "The permit", answer: { content: "number 7", note: "As you asked" } }],
       });
       const { requestId } = requireFirst(await vault.requests.list());
       await expect(vault.requests.open(requestId, null)).rejects.toEqual(errorWithCode("show_opener_first"));
       const answer = await vault.requests.open(requestId, makeHandle("garden"));
-      expect([answer.note, textOf(answer)]).toEqual(["As you asked", "number 7"]);
+      expect([answer.note, decodeContent(answer)]).toEqual(["As you asked", "number 7"]);
     });
 
-    it("is revoked, answered or not", async () => {
+    it("is revoked, with or without an answer", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
-        ownRequests: [{ title: "The permit" }, { title: "The deed", answer: { content: "number 7", note: "" } }],
+        ...oneSecret,
+        ownRequests: [{ title: "The permit" }, { title: "The oneSecret", answer: { content: "number 7", note: "" } }],
       });
+      await vault.unlock(makeHandle("garden"));
       for (const { requestId } of await vault.requests.list()) {
         await vault.requests.drop(requestId);
         await vault.requests.drop(requestId);

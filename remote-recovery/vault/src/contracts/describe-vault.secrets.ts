@@ -3,16 +3,16 @@ import { maxTitleLength } from "@relicario/shared/api";
 import {
   errorWithCode,
   requireFirst,
-  idsOf,
+  listSecretIds,
   largeText,
   unknownSecretId,
   textContent,
-  textOf,
+  decodeContent,
   textSecret,
   type CreateHarness,
 } from "./describe-vault.harness.ts";
 
-const deed = { secrets: [{ title: "Deed", content: "house" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "house" }] };
 const twoSecrets = {
   secrets: [
     { title: "Deed", content: "house" },
@@ -22,8 +22,8 @@ const twoSecrets = {
 
 export function describeSecrets(make: CreateHarness): void {
   describe("protecting", () => {
-    it("shows what was given, in a row and opened", async () => {
-      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+    it("keeps every field, in the row and in the opened secret", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, unlocked: false });
       await vault.unlock(makeHandle("garden"));
       const { secretId, version } = await vault.protect({
         ...textSecret("Seed", "words"),
@@ -33,7 +33,7 @@ export function describeSecrets(make: CreateHarness): void {
       });
       const rows = await vault.list();
       const { label, ...row } = rows[1] ?? requireFirst([]);
-      const openers = (await vault.listImages()).map(({ id }) => id);
+      const openerIds = (await vault.listImages()).map(({ id }) => id);
       expect(row).toMatchObject({ secretId, version: 1, rev: 1, favorite: false, deletedAt: null, droppedAt: null });
       expect(row.sealedSize).toBeGreaterThan("words".length);
       expect(label).toEqual({
@@ -42,7 +42,7 @@ export function describeSecrets(make: CreateHarness): void {
         contentKind: "seed",
         name: "seed.txt",
         size: 5,
-        openers,
+        openerIds,
         copyCheckedAt: null,
         kits: [],
       });
@@ -57,9 +57,9 @@ export function describeSecrets(make: CreateHarness): void {
         mime: "text/x-seed",
         size: 5,
         current: true,
-        author: "verified",
+        signatureStatus: "verified",
       });
-      expect(textOf(opened)).toBe("words");
+      expect(decodeContent(opened)).toBe("words");
       const saved = await opened.save(null);
       expect([saved?.size, saved?.type]).toEqual([5, "text/x-seed"]);
       const { identity, size } = await opened.exportAgeFile();
@@ -67,11 +67,12 @@ export function describeSecrets(make: CreateHarness): void {
       expect(size).toBe(5);
       opened.dispose();
       await expect(opened.exportAgeFile()).rejects.toEqual(errorWithCode("vault_locked"));
-      expect((await opened.save(null))?.size).toBe(5); // it is the page's own by then
+      expect((await opened.save(null))?.size).toBe(5); // the page has the content in memory
     });
 
-    it("refuses what cannot be sealed", async () => {
-      const { vault } = await make(deed);
+    it("refuses invalid fields and unknown openers", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      await vault.unlock(makeHandle("garden"));
       await expect(vault.protect({ ...textSecret("", "x") })).rejects.toEqual(
         errorWithCode("validation_error", { fields: ["title"] }),
       );
@@ -79,37 +80,37 @@ export function describeSecrets(make: CreateHarness): void {
         errorWithCode("validation_error", { fields: ["title", "name"] }),
       );
       await expect(
-        vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openers: [unknownSecretId] } }),
+        vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openerIds: [unknownSecretId] } }),
       ).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.list()).resolves.toHaveLength(1);
     });
 
-    it("takes a picture that is an opener already, with the passphrase that it has", async () => {
+    it("accepts a picture that is already an opener, but only with the passphrase of the picture", async () => {
       const { vault, makeHandle } = await make({
-        images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+        images: [{ name: "Lake", picture: "lake", passphrase: "nine stones" }],
         secrets: [{ title: "Deed", content: "house" }],
       });
-      await vault.openers.recognise(makeHandle("lake", "pass"));
+      await vault.openers.recognise(makeHandle("lake", "nine stones"));
       await expect(vault.protect(textSecret("Key", "x", makeHandle("lake")))).rejects.toEqual(
         errorWithCode("not_this_picture_or_passphrase"),
       );
       await expect(vault.protect(textSecret("Key", "x", makeHandle("lake", "other")))).rejects.toEqual(
         errorWithCode("not_this_picture_or_passphrase"),
       );
-      await vault.protect(textSecret("Key", "x", makeHandle("lake", "pass")));
+      await vault.protect(textSecret("Key", "x", makeHandle("lake", "nine stones")));
       await expect(vault.listImages()).resolves.toHaveLength(1);
     });
 
     it("refuses a passphrase for a picture that has none", async () => {
-      const { vault, makeHandle } = await make(deed);
+      const { vault, makeHandle } = await make(oneSecret);
       await vault.openers.recognise(makeHandle("garden"));
-      await expect(vault.protect(textSecret("Key", "x", makeHandle("garden", "pass")))).rejects.toEqual(
+      await expect(vault.protect(textSecret("Key", "x", makeHandle("garden", "nine stones")))).rejects.toEqual(
         errorWithCode("picture_has_no_passphrase"),
       );
     });
 
-    it("takes a new picture once an opener was shown", async () => {
-      const { vault, makeHandle } = await make(deed);
+    it("accepts a new picture after an opener was presented", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
       await expect(vault.protect(textSecret("Key", "door", makeHandle("lake")))).rejects.toEqual(
         errorWithCode("show_opener_first"),
       );
@@ -119,26 +120,26 @@ export function describeSecrets(make: CreateHarness): void {
       await expect(vault.listImages()).resolves.toMatchObject([{ name: "garden" }, { name: "Lake" }]);
     });
 
-    it("by a new picture is no way to what was protected before", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [deedId] = await idsOf(vault);
+    it("with a new picture opens no older secret", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [deedId] = await listSecretIds(vault);
       await vault.openers.recognise(makeHandle("garden"));
       const { secretId } = await vault.protect(textSecret("Key", "door", makeHandle("lake")));
-      const [garden, lake] = (await vault.listImages()).map(({ id }) => id);
-      expect((await vault.list()).map(({ label }) => label?.openers)).toEqual([[garden], [garden, lake]]);
+      const [gardenId, lakeId] = (await vault.listImages()).map(({ id }) => id);
+      expect((await vault.list()).map(({ label }) => label?.openerIds)).toEqual([[gardenId], [gardenId, lakeId]]);
       for (const picture of ["garden", "lake"])
-        expect(textOf(await vault.openSecret(secretId, makeHandle(picture)))).toBe("door");
+        expect(decodeContent(await vault.openSecret(secretId, makeHandle(picture)))).toBe("door");
       await expect(vault.openSecret(deedId, makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.checkCopy(deedId, makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.exportSecrets([deedId], makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.exportSecrets([deedId, secretId], makeHandle("lake"))).resolves.toMatchObject({
-        exported: 1,
-        skipped: [deedId],
-        notVerified: [],
+        exportedCount: 1,
+        skippedIds: [deedId],
+        unverifiedIds: [],
       });
       await expect(vault.createKit([deedId, secretId], makeHandle("lake"))).resolves.toMatchObject({
         secretIds: [secretId],
-        skipped: [deedId],
+        skippedIds: [deedId],
       });
       await expect(
         vault.shares.create(
@@ -159,27 +160,27 @@ export function describeSecrets(make: CreateHarness): void {
       expect(vault.getState()).toMatchObject({ status: "unlocked" });
     });
 
-    it("by openers of the book takes those that are named", async () => {
+    it("with openers of the book uses only the named ones", async () => {
       const { vault, makeHandle } = await make({
         images: [
           { name: "Garden", picture: "garden" },
           { name: "Lake", picture: "lake" },
         ],
-        ...deed,
+        ...oneSecret,
       });
-      const [, lake] = (await vault.listImages()).map(({ id }) => id);
+      const [, lakeId] = (await vault.listImages()).map(({ id }) => id);
       await vault.openers.recognise(makeHandle("garden"));
       const { secretId } = await vault.protect({
         ...textSecret("Key", "door"),
-        protection: { kind: "openers", openers: [lake ?? ""] },
+        protection: { kind: "openers", openerIds: [lakeId ?? ""] },
       });
       await expect(vault.openSecret(secretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("opener_needed"));
-      expect(textOf(await vault.openSecret(secretId, makeHandle("lake")))).toBe("door");
+      expect(decodeContent(await vault.openSecret(secretId, makeHandle("lake")))).toBe("door");
     });
   });
 
   describe("the list", () => {
-    it("gives rows in batches, the newest first", async () => {
+    it("returns rows in batches, newest first", async () => {
       const { vault } = await make(twoSecrets);
       const titles: (string | undefined)[] = [];
       let lastProgress: unknown = null;
@@ -194,9 +195,9 @@ export function describeSecrets(make: CreateHarness): void {
       expect(rows.map(({ label }) => label?.title)).toEqual(["Deed", "Key"]);
     });
 
-    it("stars, and knows no other ids", async () => {
-      const { vault } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("stars a secret, and refuses unknown ids", async () => {
+      const { vault } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await vault.setFavorite(id, true);
       await expect(vault.list()).resolves.toMatchObject([{ favorite: true, rev: 1 }]);
       for (const operation of [
@@ -211,19 +212,19 @@ export function describeSecrets(make: CreateHarness): void {
   });
 
   describe("the trash", () => {
-    it("gives back, and is emptied all or none", async () => {
+    it("restores secrets, and purges all of the requested secrets or none", async () => {
       const { vault, makeHandle } = await make({
         secrets: [
           { title: "gone", content: "a", deleted: true },
           { title: "here", content: "b" },
         ],
       });
-      const [trashedId, presentId = ""] = await idsOf(vault);
+      const [trashedId, presentId = ""] = await listSecretIds(vault);
       await expect(vault.list()).resolves.toMatchObject([
         { deletedAt: expect.any(String) as string, droppedAt: null },
         { deletedAt: null },
       ]);
-      expect(textOf(await vault.openSecret(trashedId, makeHandle("garden")))).toBe("a");
+      expect(decodeContent(await vault.openSecret(trashedId, makeHandle("garden")))).toBe("a");
       await expect(vault.purge([trashedId, presentId])).rejects.toEqual(errorWithCode("not_in_trash"));
       await expect(vault.purge([trashedId, unknownSecretId])).rejects.toEqual(errorWithCode("not_found"));
       await vault.purge([]);
@@ -238,9 +239,9 @@ export function describeSecrets(make: CreateHarness): void {
   });
 
   describe("opening", () => {
-    it("takes an opener of the account, and a secret that there is", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("refuses another picture, an unknown secret and an unknown version", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await expect(vault.openSecret(id, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
       await expect(vault.openSecret(unknownSecretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.openSecret(id, makeHandle("garden"), { version: 2 })).rejects.toEqual(
@@ -251,9 +252,9 @@ export function describeSecrets(make: CreateHarness): void {
       expect([...phases]).toEqual(expect.arrayContaining(["fetching", "opening"]));
     });
 
-    it("writes to a file that was chosen", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("writes to the chosen file", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       const opened = await vault.openSecret(id, makeHandle("garden"));
       const written: string[] = [];
       const recordWrite = (text: string): Promise<void> => {
@@ -272,8 +273,8 @@ export function describeSecrets(make: CreateHarness): void {
       await expect(opened.save(null, { signal: AbortSignal.abort() })).rejects.toEqual(errorWithCode("cancelled"));
     });
 
-    it("streams what is too large to be held, until it is put away", async () => {
-      const { vault, makeHandle } = await make(deed);
+    it("streams a content that is too large for memory, until the content is disposed", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
       await vault.openers.recognise(makeHandle("garden"));
       const { secretId } = await vault.protect({
         ...textSecret("Film", largeText),
@@ -297,42 +298,43 @@ export function describeSecrets(make: CreateHarness): void {
   });
 
   describe("checking a copy", () => {
-    it("notes the date in the label, and with its opener", async () => {
+    it("stores the date in the label and with the opener", async () => {
       const { vault, makeHandle } = await make({
         images: [
           { name: "Garden", picture: "garden" },
           { name: "Lake", picture: "lake" },
         ],
-        ...deed,
+        ...oneSecret,
       });
-      const before = requireFirst(await vault.list());
-      await expect(vault.checkCopy(before.secretId, makeHandle("sea"))).rejects.toEqual(
+      const rowBefore = requireFirst(await vault.list());
+      await expect(vault.checkCopy(rowBefore.secretId, makeHandle("sea"))).rejects.toEqual(
         errorWithCode("not_this_picture"),
       );
       await expect(vault.checkCopy(unknownSecretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
-      const { copyCheckedAt } = await vault.checkCopy(before.secretId, makeHandle("garden"));
+      const { copyCheckedAt } = await vault.checkCopy(rowBefore.secretId, makeHandle("garden"));
       await expect(vault.list()).resolves.toMatchObject([
-        { version: 1, rev: before.rev + 1, label: { copyCheckedAt } },
+        { version: 1, rev: rowBefore.rev + 1, label: { copyCheckedAt } },
       ]);
       const { openers, secrets } = await vault.openers.list();
       expect(openers.map((opener) => opener.copyCheckedAt)).toEqual([copyCheckedAt, null]);
       expect(secrets).toMatchObject([{ copyCheckedAt }]);
-      await vault.update(before.secretId, { baseVersion: 1, content: textContent("new") });
-      await expect(vault.list()).resolves.toMatchObject([{ label: { copyCheckedAt } }]); // its openers are the same
+      await vault.update(rowBefore.secretId, { baseVersion: 1, content: textContent("new") });
+      // the check stays, because the openers are the same
+      await expect(vault.list()).resolves.toMatchObject([{ label: { copyCheckedAt } }]);
     });
   });
 
-  describe("what leaves", () => {
-    it("is an archive with an identity of its own", async () => {
+  describe("exporting", () => {
+    it("creates an archive with its own age identity", async () => {
       const { vault, makeHandle } = await make(twoSecrets);
-      const ids = await idsOf(vault);
+      const ids = await listSecretIds(vault);
       const phases = new Set<string>();
       const { identity, archive, ...exported } = await vault.exportSecrets(ids, makeHandle("garden"), {
         onProgress: ({ phase }) => phases.add(phase),
       });
       expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
       expect(archive.size).toBeGreaterThan(0);
-      expect(exported).toEqual({ exported: 2, skipped: [], notVerified: [] });
+      expect(exported).toEqual({ exportedCount: 2, skippedIds: [], unverifiedIds: [] });
       expect([...phases]).toContain("fetching");
       await expect(vault.exportSecrets([unknownSecretId], makeHandle("garden"))).rejects.toEqual(
         errorWithCode("not_found"),
@@ -341,20 +343,20 @@ export function describeSecrets(make: CreateHarness): void {
       await expect(vault.exportSecrets(ids, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
     });
 
-    it("is a kit that labels know, until the secret changes", async () => {
+    it("creates a kit that labels list, outdated when the content changes", async () => {
       const { vault, makeHandle } = await make({
-        images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+        images: [{ name: "Lake", picture: "lake", passphrase: "nine stones" }],
         secrets: [{ title: "Deed", content: "house" }],
       });
-      const [id] = await idsOf(vault);
+      const [id] = await listSecretIds(vault);
       const phases = new Set<string>();
-      const { name, file, sha256, createdAt, ...kit } = await vault.createKit([id], makeHandle("lake", "pass"), {
+      const { name, file, sha256, createdAt, ...kit } = await vault.createKit([id], makeHandle("lake", "nine stones"), {
         note: "for Ada",
         onProgress: ({ phase }) => phases.add(phase),
       });
       expect(name).toBe(`kit-${createdAt.slice(0, 10)}.html`);
-      expect(await hexDigest(file)).toBe(sha256);
-      expect(kit).toEqual({ hasPassphrase: true, secretIds: [id], attachments: [], skipped: [], notVerified: [] });
+      expect(await computeHexDigest(file)).toBe(sha256);
+      expect(kit).toEqual({ hasPassphrase: true, secretIds: [id], attachments: [], skippedIds: [], unverifiedIds: [] });
       expect([...phases]).toContain("fetching");
       await expect(vault.list()).resolves.toMatchObject([
         { version: 1, rev: 2, label: { kits: [{ sha256, createdAt, outdated: false }] } },
@@ -365,9 +367,9 @@ export function describeSecrets(make: CreateHarness): void {
       await expect(vault.list()).resolves.toMatchObject([{ label: { kits: [{ sha256, outdated: true }] } }]);
     });
 
-    it("is no kit of too much", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("refuses a kit of too many secrets, or with too long a note", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await expect(vault.createKit([id], makeHandle("garden"), { note: "x".repeat(201) })).rejects.toEqual(
         errorWithCode("validation_error", { fields: ["note"] }),
       );
@@ -386,6 +388,6 @@ export function describeSecrets(make: CreateHarness): void {
   });
 }
 
-async function hexDigest(file: Blob): Promise<string> {
+async function computeHexDigest(file: Blob): Promise<string> {
   return Buffer.from(await crypto.subtle.digest("SHA-256", await file.arrayBuffer())).toString("hex");
 }

@@ -4,18 +4,18 @@ import { parsePersonDetails, type NewShareInput, type Vault } from "@relicario/s
 import {
   errorWithCode,
   requireFirst,
-  idsOf,
+  listSecretIds,
   unknownSecretId,
   textContent,
-  textOf,
+  decodeContent,
   type CreateHarness,
 } from "./describe-vault.harness.ts";
 
-const deed = { secrets: [{ title: "Deed", content: "house" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "house" }] };
 const unknownShareId = "AAAAAAAAAAAAAAAAAAAAAA";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
-function makeLinkRequest(secretId: string, overrides: Partial<NewShareInput> = {}): NewShareInput {
+function makeShareInput(secretId: string, overrides: Partial<NewShareInput> = {}): NewShareInput {
   return {
     secretId,
     to: { audience: "public" },
@@ -30,11 +30,11 @@ function makeLinkRequest(secretId: string, overrides: Partial<NewShareInput> = {
 
 export function describeSharing(make: CreateHarness): void {
   describe("a link", () => {
-    it("is made of a secret, and shown once more", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
-      const { shareId, link: address } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
-      expect(address).toMatch(new RegExp(`^https://portal\\.example/shared/${shareId}#s=`));
+    it("is created for a secret, and can be shown again", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
+      const { shareId, link } = await vault.shares.create(makeShareInput(id), makeHandle("garden"));
+      expect(link).toMatch(new RegExp(`^https://portal\\.example/shared/${shareId}#s=`));
       const summary = requireFirst(await vault.shares.list());
       expect(summary).toEqual({
         shareId,
@@ -59,59 +59,59 @@ export function describeSharing(make: CreateHarness): void {
           discrepancy: null,
         },
       ]);
-      await expect(vault.shares.getLink(shareId, null)).resolves.toBe(address);
+      await expect(vault.shares.getLink(shareId, null)).resolves.toBe(link);
       await expect(vault.shares.getLink(shareId, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
       await expect(vault.shares.getLink(unknownShareId, null)).rejects.toEqual(errorWithCode("not_found"));
-      const other = await vault.shares.create(
-        makeLinkRequest(id, {
+      const otherShare = await vault.shares.create(
+        makeShareInput(id, {
           to: { audience: "signed_in" },
           maxViews: 3,
-          password: "word",
+          password: "nine stones",
           picture: makeHandle("boat"),
         }),
         makeHandle("garden"),
       );
-      expect(other.link).toContain(`/p-shared/${other.shareId}#s=`);
-      const [newest, before] = await vault.shares.listForSecret(id);
+      expect(otherShare.link).toContain(`/p-shared/${otherShare.shareId}#s=`);
+      const [newest, older] = await vault.shares.listForSecret(id);
       expect(newest).toMatchObject({
-        shareId: other.shareId,
+        shareId: otherShare.shareId,
         audience: "signed_in",
         hasPassword: true,
         hasPicture: true,
         maxViews: 3,
       });
-      expect(before).toMatchObject({ shareId });
-      expect((await vault.shares.list()).map((share) => share.shareId)).toEqual([other.shareId, shareId]);
+      expect(older).toMatchObject({ shareId });
+      expect((await vault.shares.list()).map((share) => share.shareId)).toEqual([otherShare.shareId, shareId]);
     });
 
-    it("takes an opener of the secret, dates and limits that fit, and no opener as its picture", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("refuses other pictures, invalid dates and limits, and an opener as its picture", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       const opener = makeHandle("garden");
-      await expect(vault.shares.create(makeLinkRequest(id), makeHandle("sea"))).rejects.toEqual(
+      await expect(vault.shares.create(makeShareInput(id), makeHandle("sea"))).rejects.toEqual(
         errorWithCode("not_this_picture"),
       );
-      await expect(vault.shares.create(makeLinkRequest(unknownSecretId), opener)).rejects.toEqual(
+      await expect(vault.shares.create(makeShareInput(unknownSecretId), opener)).rejects.toEqual(
         errorWithCode("not_found"),
       );
-      await expect(vault.shares.create(makeLinkRequest(id, { expiresAt: inDays(31) }), opener)).rejects.toEqual(
+      await expect(vault.shares.create(makeShareInput(id, { expiresAt: inDays(31) }), opener)).rejects.toEqual(
         errorWithCode("validation_error", { fields: ["expires_at"] }),
       );
       await expect(
-        vault.shares.create(makeLinkRequest(id, { expiresAt: inDays(-1), maxViews: 0 }), opener),
+        vault.shares.create(makeShareInput(id, { expiresAt: inDays(-1), maxViews: 0 }), opener),
       ).rejects.toEqual(errorWithCode("validation_error", { fields: ["expires_at", "max_views"] }));
-      await expect(vault.shares.create(makeLinkRequest(id, { picture: makeHandle("garden") }), opener)).rejects.toEqual(
+      await expect(vault.shares.create(makeShareInput(id, { picture: makeHandle("garden") }), opener)).rejects.toEqual(
         errorWithCode("picture_is_opener"),
       );
       await vault.trash(id);
-      await expect(vault.shares.create(makeLinkRequest(id), opener)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.shares.create(makeShareInput(id), opener)).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.shares.list()).resolves.toEqual([]);
     });
 
-    it("is prolonged and limited", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
+    it("changes its expiry and its limit of views", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
+      const { shareId } = await vault.shares.create(makeShareInput(id), makeHandle("garden"));
       const expiresAt = inDays(20);
       await vault.shares.change(shareId, { expiresAt, maxViews: 5 });
       await vault.shares.change(shareId, {});
@@ -127,10 +127,10 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.shares.change(unknownShareId, { maxViews: 1 })).rejects.toEqual(errorWithCode("not_found"));
     });
 
-    it("shows the version that it was made of, until it is brought up to date", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
+    it("keeps its version until its content is updated", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
+      const { shareId } = await vault.shares.create(makeShareInput(id), makeHandle("garden"));
       await vault.update(id, { baseVersion: 1, content: textContent("flat") });
       await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([{ version: 1, outdated: true }]);
       await expect(vault.shares.updateContent(shareId, makeHandle("sea"))).rejects.toEqual(
@@ -139,20 +139,24 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.shares.updateContent(unknownShareId, makeHandle("garden"))).rejects.toEqual(
         errorWithCode("not_found"),
       );
-      await vault.shares.updateContent(shareId, makeHandle("garden"));
+      vault.keepOpen.set("every_time");
+      await expect(vault.shares.updateContent(shareId, null)).rejects.toEqual(errorWithCode("show_opener_first"));
+      vault.keepOpen.set("five_minutes");
+      await vault.unlock(makeHandle("garden"));
+      await vault.shares.updateContent(shareId, null);
       await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([
         { version: 2, outdated: false, discrepancy: null },
       ]);
-      const newer = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
-      expect((await vault.shares.list()).find((share) => share.shareId === newer.shareId)).toMatchObject({
+      const newerShare = await vault.shares.create(makeShareInput(id), makeHandle("garden"));
+      expect((await vault.shares.list()).find((share) => share.shareId === newerShare.shareId)).toMatchObject({
         version: 2,
       });
     });
 
     it("is revoked for good", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
+      const { shareId } = await vault.shares.create(makeShareInput(id), makeHandle("garden"));
       await vault.shares.revoke(shareId);
       await vault.shares.revoke(shareId);
       await vault.shares.revoke(unknownShareId);
@@ -172,16 +176,16 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.shares.listForSecret(unknownSecretId)).rejects.toEqual(errorWithCode("not_found"));
     });
 
-    it("ends with its secret, or with the version that it shows", async () => {
+    it("ends when its secret is trashed or its version removed", async () => {
       const { vault, makeHandle } = await make({
         secrets: [
           { title: "Deed", content: "house" },
           { title: "Key", content: "door" },
         ],
       });
-      const [deedId, keyId = ""] = await idsOf(vault);
-      await vault.shares.create(makeLinkRequest(deedId), makeHandle("garden"));
-      await vault.shares.create(makeLinkRequest(keyId), makeHandle("garden"));
+      const [deedId, keyId = ""] = await listSecretIds(vault);
+      await vault.shares.create(makeShareInput(deedId), makeHandle("garden"));
+      await vault.shares.create(makeShareInput(keyId), makeHandle("garden"));
       await vault.trash(deedId);
       await vault.restore(deedId);
       await expect(vault.shares.listForSecret(deedId)).resolves.toEqual([]);
@@ -198,8 +202,11 @@ export function describeSharing(make: CreateHarness): void {
   });
 
   describe("people", () => {
-    it("are found by name, and pinned by their words", async () => {
-      const { vault } = await make({ ...deed, people: [{ userName: "bruno" }, { userName: "carla" }] });
+    it("are found by name, and pinned by their safety words", async () => {
+      const { vault, makeHandle } = await make({
+        ...oneSecret,
+        people: [{ userName: "bruno" }, { userName: "carla" }],
+      });
       const bruno = await vault.people.find("bruno");
       expect(bruno).toEqual({
         userId: expect.any(String) as string,
@@ -220,6 +227,7 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.people.list()).resolves.toEqual([]);
       const carla = await vault.people.find("carla");
       expect(carla.safetyWords).not.toEqual(bruno.safetyWords);
+      await vault.unlock(makeHandle("garden"));
       await expect(vault.people.pin({ ...bruno, safetyWords: carla.safetyWords })).rejects.toEqual(
         errorWithCode("person_changed"),
       );
@@ -240,8 +248,9 @@ export function describeSharing(make: CreateHarness): void {
     });
 
     it("are blocked, pinned or not", async () => {
-      const { vault } = await make({ ...deed, people: [{ userName: "bruno" }] });
+      const { vault, makeHandle } = await make({ ...oneSecret, people: [{ userName: "bruno" }] });
       const bruno = await vault.people.find("bruno");
+      await vault.unlock(makeHandle("garden"));
       await expect(vault.people.setBlocked(bruno, false)).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.people.setBlocked({ ...bruno, safetyWords: [] }, true)).rejects.toEqual(
         errorWithCode("person_changed"),
@@ -253,34 +262,34 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", blocked: false }]);
     });
 
-    it("know this account by its words", async () => {
-      const { vault } = await make(deed);
+    it("see the safety words of this account", async () => {
+      const { vault } = await make(oneSecret);
       const { userName, safetyWords } = await vault.people.getOwnSafetyWords();
       expect(userName).toBe("alba");
       expect(safetyWords).toHaveLength(8);
     });
 
-    it("who are given a secret are pinned, and need no link", async () => {
-      const { vault, makeHandle } = await make({ ...deed, people: [{ userName: "bruno" }] });
-      const [id] = await idsOf(vault);
+    it("who receive a share are pinned, and need no link", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, people: [{ userName: "bruno" }] });
+      const [id] = await listSecretIds(vault);
       const person = await vault.people.find("bruno");
       await expect(
         vault.shares.create(
-          makeLinkRequest(id, { to: { audience: "person", person }, password: "x", picture: makeHandle("boat") }),
+          makeShareInput(id, { to: { audience: "person", person }, password: "x", picture: makeHandle("boat") }),
           makeHandle("garden"),
         ),
       ).rejects.toEqual(errorWithCode("validation_error", { fields: ["password", "picture"] }));
       await expect(
         vault.shares.create(
-          makeLinkRequest(id, { to: { audience: "person", person: { ...person, safetyWords: [] } } }),
+          makeShareInput(id, { to: { audience: "person", person: { ...person, safetyWords: [] } } }),
           makeHandle("garden"),
         ),
       ).rejects.toEqual(errorWithCode("person_changed"));
-      const { shareId, link: address } = await vault.shares.create(
-        makeLinkRequest(id, { to: { audience: "person", person } }),
+      const { shareId, link } = await vault.shares.create(
+        makeShareInput(id, { to: { audience: "person", person } }),
         makeHandle("garden"),
       );
-      expect(address).toBeNull();
+      expect(link).toBeNull();
       await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", trust: "known" }]);
       await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([
         { shareId, audience: "person", person: { userId: person.userId } },
@@ -289,18 +298,18 @@ export function describeSharing(make: CreateHarness): void {
     });
 
     it.each([undefined, "bea"])(
-      "with other keys, or another name, stop before anything is sealed (former name: %s)",
+      "whose keys or name have changed receive no share (former name: %s)",
       async (formerName) => {
         const { vault, makeHandle } = await make({
-          ...deed,
+          ...oneSecret,
           people: [{ userName: "bruno", trust: "changed", ...(formerName === undefined ? {} : { formerName }) }],
         });
-        const [id] = await idsOf(vault);
+        const [id] = await listSecretIds(vault);
         const person = await vault.people.find("bruno");
         expect(person).toMatchObject({ userName: "bruno", trust: "changed", formerName: formerName ?? null });
         const formerSafetyWords = person.formerSafetyWords ?? [];
         expect(formerSafetyWords).toHaveLength(8);
-        // another name has the same keys
+        // a new name comes with the same keys
         expect(formerSafetyWords.join(" ") === person.safetyWords.join(" ")).toBe(formerName !== undefined);
         await expect(vault.people.list()).resolves.toMatchObject([
           {
@@ -312,7 +321,7 @@ export function describeSharing(make: CreateHarness): void {
           },
         ]);
         await expect(
-          vault.shares.create(makeLinkRequest(id, { to: { audience: "person", person } }), makeHandle("garden")),
+          vault.shares.create(makeShareInput(id, { to: { audience: "person", person } }), makeHandle("garden")),
         ).rejects.toEqual(errorWithCode("person_changed"));
         await vault.people.pin(person);
         await expect(vault.people.list()).resolves.toMatchObject([
@@ -327,11 +336,11 @@ export function describeSharing(make: CreateHarness): void {
     );
   });
 
-  describe("what others shared", () => {
+  describe("received shares", () => {
     const received = [{ title: "Door", content: "left twice", from: "bruno" }];
 
-    it("of a stranger opens once their words are accepted", async () => {
-      const { vault, makeHandle } = await make({ ...deed, received });
+    it("from a stranger open after the stranger's safety words are accepted", async () => {
+      const { vault, makeHandle } = await make({ ...oneSecret, received });
       const row = requireFirst(await vault.received.list());
       expect(row).toEqual({
         shareId: expect.any(String) as string,
@@ -371,7 +380,7 @@ export function describeSharing(make: CreateHarness): void {
         size: 10,
         sender: { userId: row.from.userId, userName: "bruno", trust: "known", safetyWords },
       });
-      expect(textOf(opened)).toBe("left twice");
+      expect(decodeContent(opened)).toBe("left twice");
       expect((await opened.save(null))?.size).toBe(10);
       await expect(vault.received.list()).resolves.toMatchObject([
         { from: { trust: "known" }, openedAt: expect.any(String) as string },
@@ -382,9 +391,9 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.received.open(row.shareId, null)).resolves.toMatchObject({ sender: { trust: "compared" } });
     });
 
-    it("is listed under the lock by the service's word, and unlocks with its opener", async () => {
+    it("are listed while locked with the service's claims, and unlock with an opener", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         people: [{ userName: "bruno", trust: "known" }],
         received,
         unlocked: false,
@@ -395,9 +404,9 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.received.list()).resolves.toMatchObject([{ from: { trust: "known" } }]);
     });
 
-    it("has as many views as it was given", async () => {
+    it("count their views", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         people: [{ userName: "bruno", trust: "known" }],
         received: [{ ...requireFirst(received), viewsLeft: 2 }],
       });
@@ -413,9 +422,9 @@ export function describeSharing(make: CreateHarness): void {
       await expect(vault.received.open(shareId, null)).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
-    it("is over when it was revoked, and none of another id", async () => {
+    it("are refused when revoked or unknown", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         received: [{ ...requireFirst(received), available: false }],
       });
       await expect(vault.received.list()).resolves.toEqual([]);
@@ -424,9 +433,9 @@ export function describeSharing(make: CreateHarness): void {
         await expect(vault.received.open(id, makeHandle("garden"))).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
-    it.each([undefined, "bea"])("stops at a sender who has changed (former name: %s)", async (formerName) => {
+    it.each([undefined, "bea"])("are refused when the sender has changed (former name: %s)", async (formerName) => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         people: [{ userName: "bruno", trust: "changed", ...(formerName === undefined ? {} : { formerName }) }],
         received,
       });
@@ -434,7 +443,7 @@ export function describeSharing(make: CreateHarness): void {
       expect(from).toMatchObject({
         userName: formerName ?? "bruno",
         trust: formerName === undefined ? "known" : "changed",
-      }); // the list asks no directory
+      }); // listing does not query the key directory
       const changedPersonError = await expectRefusal(vault.received.open(shareId, makeHandle("garden")));
       expect(changedPersonError.code).toBe("person_changed");
       const { userId, userName, safetyWords, formerSafetyWords } = await vault.people.find("bruno");
@@ -451,9 +460,9 @@ export function describeSharing(make: CreateHarness): void {
       });
     });
 
-    it("stops at a sender who is blocked", async () => {
+    it("are refused when the sender is blocked", async () => {
       const { vault, makeHandle } = await make({
-        ...deed,
+        ...oneSecret,
         people: [{ userName: "bruno", trust: "known", blocked: true }],
         received,
       });
@@ -475,11 +484,11 @@ export function describeSharing(make: CreateHarness): void {
   });
 }
 
-async function expectRefusal(opening: ReturnType<Vault["received"]["open"]>): Promise<PortalError> {
-  const error: unknown = await opening.then(
+async function expectRefusal(openCall: ReturnType<Vault["received"]["open"]>): Promise<PortalError> {
+  const error: unknown = await openCall.then(
     () => null,
     (reason: unknown) => reason,
   );
   if (error instanceof PortalError) return error;
-  throw new TypeError("it was not refused");
+  throw new TypeError("expected the call to be refused");
 }

@@ -1,8 +1,8 @@
-import { describeCalls } from "./describe-vault.calls.ts";
+import { describeCancellation } from "./describe-vault.cancellation.ts";
 import { describeDevice } from "./describe-vault.device.ts";
 import { describeImports } from "./describe-vault.imports.ts";
-import { describeKeys } from "./describe-vault.keys.ts";
-import { describeLinks } from "./describe-vault.links.ts";
+import { describeDeviceLinksAndReset } from "./describe-vault.device-links-and-reset.ts";
+import { describeVisitor } from "./describe-vault.visitor.ts";
 import { describeOpeners } from "./describe-vault.openers.ts";
 import { describeRequests } from "./describe-vault.requests.ts";
 import { describeSecrets } from "./describe-vault.secrets.ts";
@@ -12,8 +12,8 @@ import { describeUploads } from "./describe-vault.uploads.ts";
 import { describeVersions } from "./describe-vault.versions.ts";
 
 /**
- * What the contract says of a vault, and of a page opened by a link: the same of the real ones and
- * of those that remotes are tested with.
+ * Contract of the vault and of a page opened by a link. Tests the real ones, and the fakes that
+ * other remotes use in their tests.
  */
 export function describeVault(name: string, make: CreateHarness, makeLink: CreateLinkHarness): void {
   describe(name, () => {
@@ -23,10 +23,10 @@ export function describeVault(name: string, make: CreateHarness, makeLink: Creat
     describeUploads(make);
     describeImports(make);
     describeOpeners(make);
-    describeKeys(make);
+    describeDeviceLinksAndReset(make);
     describeSharing(make);
     describeRequests(make);
-    describeCalls(make);
-    describeLinks(makeLink);
+    describeCancellation(make);
+    describeVisitor(makeLink);
   });
 }

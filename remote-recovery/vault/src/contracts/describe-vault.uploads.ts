@@ -8,15 +8,15 @@ import {
 } from "./describe-vault.harness.ts";
 
 const otherText = `another ${largeText}`;
-const leftUpload = {
+const unfinishedUpload = {
   images: [{ name: "Lake", picture: "lake" }],
   uploads: [{ title: "Film", content: largeText, name: "film.mp4" }],
 };
 
 export function describeUploads(make: CreateHarness): void {
-  describe("an upload that an earlier page left", () => {
-    it("goes on with its own file, and is published", async () => {
-      const { vault, makeHandle } = await make(leftUpload);
+  describe("an upload that an earlier page left unfinished", () => {
+    it("resumes with the same file, and is published", async () => {
+      const { vault, makeHandle } = await make(unfinishedUpload);
       const upload = requireFirst(await vault.listUploads());
       expect(upload).toMatchObject({ version: 1, title: "Film", name: "film.mp4", state: "waiting", needsFile: true });
       expect(Date.parse(upload.expiresAt)).toBeGreaterThan(Date.parse(upload.startedAt));
@@ -27,6 +27,7 @@ export function describeUploads(make: CreateHarness): void {
       await expect(vault.resumeUpload(upload.uploadId, null)).rejects.toEqual(
         errorWithCode("validation_error", { fields: ["content"] }),
       );
+      await vault.unlock(makeHandle("lake"));
       const progress: [string, boolean][] = [];
       const { secretId, version } = await vault.resumeUpload(upload.uploadId, new Blob([largeText]), {
         onProgress: ({ phase, done, total }) => progress.push([phase, done === total]),
@@ -41,9 +42,10 @@ export function describeUploads(make: CreateHarness): void {
       expect((await film.save(null))?.size).toBe(largeText.length);
     });
 
-    it("begins once more with another file", async () => {
-      const { vault, makeHandle } = await make(leftUpload);
+    it("restarts with another file", async () => {
+      const { vault, makeHandle } = await make(unfinishedUpload);
       const { uploadId } = requireFirst(await vault.listUploads());
+      await vault.unlock(makeHandle("lake"));
       const { secretId, version } = await vault.restartUpload(uploadId, new Blob([otherText]));
       expect(version).toBe(1);
       await expect(vault.listUploads()).resolves.toEqual([]);
@@ -54,8 +56,8 @@ export function describeUploads(make: CreateHarness): void {
       });
     });
 
-    it("is given up, once and again", async () => {
-      const { vault } = await make(leftUpload);
+    it("is discarded; discarding again has no effect", async () => {
+      const { vault } = await make(unfinishedUpload);
       const { uploadId } = requireFirst(await vault.listUploads());
       await vault.discardUpload(uploadId);
       await vault.discardUpload(uploadId);
@@ -66,36 +68,33 @@ export function describeUploads(make: CreateHarness): void {
       );
     });
 
-    it.each(["resumed", "begun once more"])(
-      "is sent under the lock without a name, and waits for unlocking (%s)",
-      async (action) => {
-        const { vault, makeHandle } = await make({ ...leftUpload, unlocked: false, device: "own" });
-        await vault.refresh();
-        const upload = requireFirst(await vault.listUploads());
-        expect(upload).toMatchObject({ title: null, name: null, state: "waiting" });
-        let published = false;
-        const completion = (
-          action === "resumed"
-            ? vault.resumeUpload(upload.uploadId, new Blob([largeText]))
-            : vault.restartUpload(upload.uploadId, new Blob([largeText]))
-        ).then(() => {
-          published = true;
-        });
-        await waitUntil(async () => (await vault.listUploads()).some(({ state }) => state === "sealed"));
-        expect(published).toBe(false);
-        await expect(vault.resumeUpload(requireFirst(await vault.listUploads()).uploadId, null)).rejects.toEqual(
-          errorWithCode("vault_locked"),
-        );
-        await vault.unlock(makeHandle("lake"));
-        await completion;
-        await expect(vault.listUploads()).resolves.toEqual([]);
-        await expect(vault.list()).resolves.toMatchObject([{ label: { title: "Film" } }]);
-      },
-    );
+    it.each(["resumed", "restarted"])("is sent while locked, and published after unlocking (%s)", async (action) => {
+      const { vault, makeHandle } = await make({ ...unfinishedUpload, unlocked: false, device: "own" });
+      await vault.refresh();
+      const upload = requireFirst(await vault.listUploads());
+      expect(upload).toMatchObject({ title: null, name: null, state: "waiting" });
+      let published = false;
+      const completion = (
+        action === "resumed"
+          ? vault.resumeUpload(upload.uploadId, new Blob([largeText]))
+          : vault.restartUpload(upload.uploadId, new Blob([largeText]))
+      ).then(() => {
+        published = true;
+      });
+      await waitUntil(async () => (await vault.listUploads()).some(({ state }) => state === "sealed"));
+      expect(published).toBe(false);
+      await expect(vault.resumeUpload(requireFirst(await vault.listUploads()).uploadId, null)).rejects.toEqual(
+        errorWithCode("vault_locked"),
+      );
+      await vault.unlock(makeHandle("lake"));
+      await completion;
+      await expect(vault.listUploads()).resolves.toEqual([]);
+      await expect(vault.list()).resolves.toMatchObject([{ label: { title: "Film" } }]);
+    });
   });
 
-  it("that is aborted is deleted", async () => {
-    const { vault, makeHandle } = await make(leftUpload);
+  it("is deleted when aborted", async () => {
+    const { vault, makeHandle } = await make(unfinishedUpload);
     const controller = new AbortController();
     await vault.discardUpload(requireFirst(await vault.listUploads()).uploadId);
     const options = {
@@ -112,7 +111,7 @@ export function describeUploads(make: CreateHarness): void {
   });
 }
 
-/** Looks again and again; each look is a call of the vault. */
+/** Polls without a pause. Each check calls the vault. */
 async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,26 +1,27 @@
 import {
   errorWithCode,
   requireFirst,
-  idsOf,
+  listSecretIds,
   largeText,
   unknownSecretId,
   textContent,
-  textOf,
+  decodeContent,
   type CreateHarness,
 } from "./describe-vault.harness.ts";
 
-const deed = { secrets: [{ title: "Deed", content: "one" }] };
+const oneSecret = { secrets: [{ title: "Deed", content: "one" }] };
 const threeVersions = { secrets: [{ title: "Deed", content: "three", formerContents: ["one", "two"] }] };
 
 export function describeVersions(make: CreateHarness): void {
   describe("a change", () => {
-    it("of the label makes no version, of the content one", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("of the label adds no version, a change of the content does", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await expect(vault.update(id, { baseVersion: 1, title: "renamed" })).resolves.toEqual({ version: 1 });
       await expect(vault.list()).resolves.toMatchObject([
         { version: 1, rev: 2, label: { title: "renamed", tags: [] } },
       ]);
+      await vault.unlock(makeHandle("garden"));
       await expect(
         vault.update(id, {
           baseVersion: 1,
@@ -36,36 +37,40 @@ export function describeVersions(make: CreateHarness): void {
         { version: 2, current: true, dropped: false },
         { version: 1, current: false, dropped: false },
       ]);
-      const former = await vault.openSecret(id, makeHandle("garden"), { version: 1 });
-      expect([former.current, former.version, former.title, former.tags, former.name, textOf(former)]).toEqual([
-        false,
-        1,
-        "Deed",
-        [],
-        "secret.txt",
-        "one",
-      ]); // as it was then
-      const current = await vault.openSecret(id, makeHandle("garden"), { version: 2 });
-      expect([current.current, current.title, textOf(current)]).toEqual([true, "renamed", "two"]);
+      const formerVersion = await vault.openSecret(id, makeHandle("garden"), { version: 1 });
+      expect([
+        formerVersion.current,
+        formerVersion.version,
+        formerVersion.title,
+        formerVersion.tags,
+        formerVersion.name,
+        decodeContent(formerVersion),
+      ]).toEqual([false, 1, "Deed", [], "secret.txt", "one"]); // like in version 1
+      const currentVersion = await vault.openSecret(id, makeHandle("garden"), { version: 2 });
+      expect([currentVersion.current, currentVersion.title, decodeContent(currentVersion)]).toEqual([
+        true,
+        "renamed",
+        "two",
+      ]);
     });
 
-    it("that changes nothing is none", async () => {
-      const { vault } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("without a difference is not saved", async () => {
+      const { vault } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await expect(vault.update(id, { baseVersion: 1, title: "Deed" })).resolves.toEqual({ version: 1 });
       await expect(vault.update(id, { baseVersion: 1 })).resolves.toEqual({ version: 1 });
       await expect(vault.list()).resolves.toMatchObject([{ rev: 1 }]);
     });
 
-    it("of what cannot be sealed is refused", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("with invalid fields is refused", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await expect(vault.update(id, { baseVersion: 1, title: "" })).rejects.toEqual(
         errorWithCode("validation_error", { fields: ["title"] }),
       );
-      await expect(vault.update(id, { baseVersion: 1, protection: { kind: "openers", openers: [] } })).rejects.toEqual(
-        errorWithCode("validation_error", { fields: ["protection"] }),
-      );
+      await expect(
+        vault.update(id, { baseVersion: 1, protection: { kind: "openers", openerIds: [] } }),
+      ).rejects.toEqual(errorWithCode("validation_error", { fields: ["protection"] }));
       await expect(vault.update(unknownSecretId, { baseVersion: 1, title: "x" })).rejects.toEqual(
         errorWithCode("not_found"),
       );
@@ -79,8 +84,8 @@ export function describeVersions(make: CreateHarness): void {
       await expect(vault.list()).resolves.toMatchObject([{ version: 1, rev: 1 }]);
     });
 
-    it("conflicts with what another device saved first", async () => {
-      const { vault, saveElsewhere } = await make(deed);
+    it("conflicts with a change that another device saved first", async () => {
+      const { vault, saveElsewhere } = await make(oneSecret);
       const { secretId: id, rev } = requireFirst(await vault.list());
       await saveElsewhere(id, { title: "elsewhere" });
       await expect(vault.update(id, { baseVersion: 1, baseRev: rev, title: "here" })).rejects.toEqual(
@@ -98,32 +103,33 @@ export function describeVersions(make: CreateHarness): void {
       await expect(vault.list()).resolves.toMatchObject([{ version: 2, label: { title: "elsewhere" } }]);
     });
 
-    it("of the content may bring other openers, and else keeps those that there were", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("of the content may set other openers, and otherwise keeps the openers", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
       await vault.openers.recognise(makeHandle("garden"));
       await vault.update(id, {
         baseVersion: 1,
         content: textContent("two"),
         protection: { kind: "picture", picture: makeHandle("lake"), name: "Lake" },
       });
-      expect(textOf(await vault.openSecret(id, makeHandle("lake")))).toBe("two");
-      const [, lake = ""] = (await vault.listImages()).map((image) => image.id);
+      expect(decodeContent(await vault.openSecret(id, makeHandle("lake")))).toBe("two");
+      const [, lakeId = ""] = (await vault.listImages()).map((image) => image.id);
       await vault.update(id, {
         baseVersion: 2,
         content: textContent("three"),
-        protection: { kind: "openers", openers: [lake] },
+        protection: { kind: "openers", openerIds: [lakeId] },
       });
       await vault.update(id, { baseVersion: 3, content: textContent("four") });
       await expect(vault.openSecret(id, makeHandle("garden"))).rejects.toEqual(errorWithCode("opener_needed"));
-      expect(textOf(await vault.openSecret(id, makeHandle("lake")))).toBe("four");
-      // sealed as it was then
-      expect(textOf(await vault.openSecret(id, makeHandle("garden"), { version: 2 }))).toBe("two");
+      expect(decodeContent(await vault.openSecret(id, makeHandle("lake")))).toBe("four");
+      // version 2 keeps its openers
+      expect(decodeContent(await vault.openSecret(id, makeHandle("garden"), { version: 2 }))).toBe("two");
     });
 
-    it("may be too large to be held", async () => {
-      const { vault, makeHandle } = await make(deed);
-      const [id] = await idsOf(vault);
+    it("may have a content that is too large for memory", async () => {
+      const { vault, makeHandle } = await make(oneSecret);
+      const [id] = await listSecretIds(vault);
+      await vault.unlock(makeHandle("garden"));
       await expect(vault.update(id, { baseVersion: 1, content: textContent(largeText) })).resolves.toMatchObject({
         version: 2,
       });
@@ -137,7 +143,7 @@ export function describeVersions(make: CreateHarness): void {
   });
 
   describe("former versions", () => {
-    it("stand in the history, and become new ones", async () => {
+    it("are listed, and restored as new versions", async () => {
       const { vault, makeHandle } = await make(threeVersions);
       const { secretId: id, rev } = requireFirst(await vault.list());
       await expect(vault.listVersions(id)).resolves.toMatchObject([
@@ -147,19 +153,24 @@ export function describeVersions(make: CreateHarness): void {
       ]);
       await vault.update(id, { baseVersion: 3, title: "renamed" });
       await expect(vault.restoreVersion(id, 1, makeHandle("garden"))).resolves.toEqual({ version: 4 });
-      const restored = await vault.openSecret(id, makeHandle("garden"));
-      expect([restored.title, textOf(restored), restored.current]).toEqual(["renamed", "one", true]);
+      const restoredSecret = await vault.openSecret(id, makeHandle("garden"));
+      expect([restoredSecret.title, decodeContent(restoredSecret), restoredSecret.current]).toEqual([
+        "renamed",
+        "one",
+        true,
+      ]);
       await expect(vault.list()).resolves.toMatchObject([{ version: 4, rev: rev + 2 }]);
-      // it stands already
+      // this content is already current
       await expect(vault.restoreVersion(id, 4, makeHandle("garden"))).resolves.toEqual({ version: 4 });
       await expect(vault.listVersions(id)).resolves.toHaveLength(4);
       await expect(vault.restoreVersion(id, 5, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.restoreVersion(id, 1, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
     });
 
-    it("are removed for good, the present one never", async () => {
+    it("are removed for good, but never the current version", async () => {
       const { vault, makeHandle } = await make(threeVersions);
       const { secretId: id, rev } = requireFirst(await vault.list());
+      await vault.unlock(makeHandle("garden"));
       await expect(vault.removeVersions(id, [2, 3])).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.removeVersions(id, [0])).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.removeVersions(unknownSecretId, [1])).rejects.toEqual(errorWithCode("not_found"));
@@ -175,7 +186,7 @@ export function describeVersions(make: CreateHarness): void {
         errorWithCode("content_gone"),
       );
       await expect(vault.restoreVersion(id, 2, makeHandle("garden"))).rejects.toEqual(errorWithCode("content_gone"));
-      expect(textOf(await vault.openSecret(id, makeHandle("garden"), { version: 1 }))).toBe("one");
+      expect(decodeContent(await vault.openSecret(id, makeHandle("garden"), { version: 1 }))).toBe("one");
       await expect(vault.list()).resolves.toMatchObject([{ version: 3, rev }]);
     });
   });

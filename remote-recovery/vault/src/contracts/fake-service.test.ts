@@ -12,8 +12,8 @@ const formerVersions = 2;
 
 describeService("the fake service", (): Promise<ServiceUnderTest> => {
   const sharing = createFakeSharing();
-  let clockOffset = 0;
-  const now = (): number => Date.now() + clockOffset;
+  let clockOffsetMs = 0;
+  const now = (): number => Date.now() + clockOffsetMs;
   const visitorService = createFakeService("nobody");
   Object.assign(visitorService, { now, sharing: { state: sharing, me: null } });
   return Promise.resolve({
@@ -23,15 +23,15 @@ describeService("the fake service", (): Promise<ServiceUnderTest> => {
       const service = createFakeService(userId);
       const me = { userId, userName, account: () => service.account };
       Object.assign(service, { now, sharing: { state: sharing, me } });
-      service.account.formerVersions = formerVersions;
+      service.account.formerVersionLimit = formerVersions;
       sharing.people.set(userName, me);
-      let signIns = 0;
+      let signInCount = 0;
       return Promise.resolve({
         userName,
         signer: createSigner(userId),
         http: service.http,
         calls: createService(service.http),
-        signInAgain: () => Promise.resolve(service.httpFor(`sign-in ${String(++signIns)}`)),
+        signInOtherDevice: () => Promise.resolve(service.httpFor(`sign-in ${String(++signInCount)}`)),
         waitForReset: () => {
           service.account.accountReset = "ready";
           return Promise.resolve(createService(service.http));
@@ -40,10 +40,10 @@ describeService("the fake service", (): Promise<ServiceUnderTest> => {
     },
     visitor: visitorService.http,
     setClockOffset: (milliseconds) => {
-      clockOffset = milliseconds;
+      clockOffsetMs = milliseconds;
     },
     partBytes: fakePartBytes,
-    formerVersions,
+    maxFormerVersions: formerVersions,
     stop: () => Promise.resolve(),
   });
 });

@@ -10,39 +10,39 @@ import {
 import type { LinkScenario, LinkHarness, Scenario, Harness } from "./describe-vault.harness.ts";
 import { describeVault } from "./describe-vault.ts";
 
-/** 16 bytes in base64url. */
-const id = "AAAAAAAAAAAAAAAAAAAAAA";
+/** Id of a share or request: 16 bytes, base64url. */
+const linkId = "AAAAAAAAAAAAAAAAAAAAAA";
 const code = "letter advice cage absurd amount doctor acoustic avoid letter advice cage above";
 
 const makeHandle: Harness["makeHandle"] = (name, passphrase) =>
   createOpenerHandle(createPictureFile(name), passphrase ?? null);
 
-async function createFakeHarness({ requestingDevice, uploads = [], ...scene }: Scenario): Promise<Harness> {
-  const fake = createFakeVault({
-    ...scene,
-    uploads: uploads.map((upload) => ({ ...upload, sent: 1 })),
+async function createFakeHarness({ requestingDevice, uploads = [], ...scenario }: Scenario): Promise<Harness> {
+  const fakeVault = createFakeVault({
+    ...scenario,
+    uploads: uploads.map((upload) => ({ ...upload, sentBytes: 1 })),
     ...(requestingDevice === undefined ? {} : { requestingDevice: { ...requestingDevice, code } }),
-    ...(scene.unlocked === false && scene.device === undefined ? { device: null } : {}),
+    ...(scenario.unlocked === false && scenario.device === undefined ? { device: null } : {}),
   });
   return Promise.resolve({
-    vault: fake,
+    vault: fakeVault,
     makeHandle,
-    makeKeyHandle: (kind, secret) =>
+    makeKeyHandle: (kind, credential) =>
       createKeyHandle(
-        kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret },
+        kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(credential)) } : { kind, code: credential },
       ),
     saveElsewhere: async (secretId, change) => {
       await Promise.resolve();
-      fake.saveElsewhere(secretId, change);
+      fakeVault.saveElsewhere(secretId, change);
     },
     answerElsewhere: async (requestId) => {
       await Promise.resolve();
-      fake.answerElsewhere(requestId, { content: "number 7", name: "words.txt", note: "As you asked" });
+      fakeVault.answerElsewhere(requestId, { content: "number 7", name: "words.txt", note: "As you asked" });
     },
-    code,
+    requestingDeviceCode: code,
     admitElsewhere: async () => {
       await Promise.resolve();
-      fake.approveElsewhere();
+      fakeVault.approveElsewhere();
     },
   });
 }
@@ -55,7 +55,7 @@ async function createFakeLinkHarness({ share, request }: LinkScenario): Promise<
     requests.revokeRequest();
     return Promise.resolve();
   };
-  return Promise.resolve({ visitor, id, makeHandle, endLink });
+  return Promise.resolve({ visitor, id: linkId, makeHandle, endLink });
 }
 
-describeVault("the vault that remotes are tested with", createFakeHarness, createFakeLinkHarness);
+describeVault("the fake vault that remotes are tested with", createFakeHarness, createFakeLinkHarness);

@@ -14,7 +14,7 @@ import type { ServicePerson } from "./service-world.ts";
 import {
   errorWithCode,
   makePasskey,
-  plainTextOf,
+  decodeContent,
   createPrintedCode,
   listTitles,
   withServiceWorld,
@@ -25,26 +25,26 @@ const world = withServiceWorld();
 interface Scenario {
   readonly person: ServicePerson;
   readonly laptop: VaultSession;
-  readonly first: string;
+  readonly firstId: string;
 }
 
-/** A person's own device with one secret, "First", behind a picture. */
+/** Creates an account on the user's own laptop, with one secret protected by a picture. */
 async function createFirstSecret(passphrase: string | null = null): Promise<Scenario> {
   const person = await world().signUp();
   const laptop = await person.open();
-  const { secretId: first } = await protect(laptop, textSecret("First", makePicture("market", passphrase)), {});
+  const { secretId: firstId } = await protect(laptop, textSecret("First", makePicture("market", passphrase)), {});
   await setDeviceKind(laptop, "own");
-  return { person, laptop, first };
+  return { person, laptop, firstId };
 }
 
 async function expectOpensBoth(
   vault: VaultSession,
-  [first, second]: readonly [string, string],
+  [firstId, secondId]: readonly [string, string],
   opener: PresentedOpener,
 ): Promise<void> {
   expect(await listTitles(vault)).toEqual(["First", "Second"]);
-  expect(plainTextOf(await openSmallSecret(vault, first, opener, {}))).toBe("content of First");
-  expect(plainTextOf(await openSmallSecret(vault, second, opener, {}))).toBe("content of Second");
+  expect(decodeContent(await openSmallSecret(vault, firstId, opener, {}))).toBe("content of First");
+  expect(decodeContent(await openSmallSecret(vault, secondId, opener, {}))).toBe("content of Second");
 }
 
 async function openUnlocked(
@@ -58,37 +58,37 @@ async function openUnlocked(
   return vault;
 }
 
-describe("whatever is left", () => {
-  it("opens the list and every secret that was sealed to it: a passkey, the picture, a recovery code", async () => {
-    const { person, laptop, first } = await createFirstSecret();
+describe("any remaining opener", () => {
+  it("opens the list and every secret: a passkey, the picture, a recovery code", async () => {
+    const { person, laptop, firstId } = await createFirstSecret();
     await addOpener(laptop, { key: makePasskey(), name: "Laptop" }, makePicture("market"), {});
-    const printed = await createPrintedCode();
-    await addOpener(laptop, { key: printed, name: "Paper" }, makePicture("market"), {});
-    expect((await listOpeners(laptop)).secrets.map(({ missing }) => missing.length)).toEqual([2]);
-    expect(await resealForAllOpeners(laptop, makePicture("market"), {})).toEqual({ resealed: 1, skipped: [] });
-    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-    expect((await listOpeners(laptop)).secrets.map(({ missing }) => missing.length)).toEqual([0, 0]);
+    const printedCode = await createPrintedCode();
+    await addOpener(laptop, { key: printedCode, name: "Paper" }, makePicture("market"), {});
+    expect((await listOpeners(laptop)).secrets.map(({ missingOpenerIds }) => missingOpenerIds.length)).toEqual([2]);
+    expect(await resealForAllOpeners(laptop, makePicture("market"), {})).toEqual({ resealedCount: 1, skippedIds: [] });
+    const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
+    expect((await listOpeners(laptop)).secrets.map(({ missingOpenerIds }) => missingOpenerIds.length)).toEqual([0, 0]);
 
-    // Every picture is lost, and the device was locked: the passkey is left.
-    const locked = await person.open("laptop", { locked: true });
-    expect(await listTitles(locked)).toEqual([undefined, undefined]);
-    (await unlock(locked, makePasskey(), {})).opener.wipe();
-    await expectOpensBoth(locked, [first, second], makePasskey());
-    // The passkey is lost: the picture is left.
-    await expectOpensBoth(locked, [first, second], makePicture("market"));
-    // Both are lost: the code is left, in a browser that knows nothing.
-    const other = await person.open("library");
+    // Every picture is lost and the device is locked, so the passkey must open everything.
+    const lockedVault = await person.open("laptop", { locked: true });
+    expect(await listTitles(lockedVault)).toEqual([undefined, undefined]);
+    (await unlock(lockedVault, makePasskey(), {})).opener.wipe();
+    await expectOpensBoth(lockedVault, [firstId, secondId], makePasskey());
+    // The passkey is lost, so the picture must open everything.
+    await expectOpensBoth(lockedVault, [firstId, secondId], makePicture("market"));
+    // Both are lost, so the recovery code must open everything, in a browser without stored data.
+    const otherVault = await person.open("library");
     await expect(
-      unlock(other, { kind: "recovery_code", code: printed.code.replace(/^\w+/, "zebra") }, {}),
+      unlock(otherVault, { kind: "recovery_code", code: printedCode.code.replace(/^\w+/, "zebra") }, {}),
     ).rejects.toMatchObject({
       code: expect.stringMatching(/^(recovery_code_unreadable|not_this_recovery_code)$/) as string,
     });
-    (await unlock(other, printed, {})).opener.wipe();
-    await setDeviceKind(other, "own");
-    await expectOpensBoth(other, [first, second], printed);
+    (await unlock(otherVault, printedCode, {})).opener.wipe();
+    await setDeviceKind(otherVault, "own");
+    await expectOpensBoth(otherVault, [firstId, secondId], printedCode);
   });
 
-  it("does not open by a passkey without PRF, which adds nothing", async () => {
+  it("cannot be a passkey without PRF, which is refused", async () => {
     const { person, laptop } = await createFirstSecret();
     await expect(
       addOpener(laptop, { key: makePasskey(7, 16), name: "Old phone" }, makePicture("market"), {}),
@@ -98,32 +98,41 @@ describe("whatever is left", () => {
   });
 });
 
-describe("a passphrase, then another picture, in the place of one", () => {
-  it("open everything; what opened before opens nothing, here and elsewhere", async () => {
-    const { person, laptop, first } = await createFirstSecret("nine stones");
-    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-    const [before, after, third] = [
+describe("a new passphrase, then another picture", () => {
+  it("open everything; the former passphrase and picture open nothing on any device", async () => {
+    const { person, laptop, firstId } = await createFirstSecret("nine stones");
+    const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
+    const [original, withNewPassphrase, otherPicture] = [
       makePicture("market", "nine stones"),
       makePicture("market", "ten stones"),
-      makePicture("friends", "a boat"),
+      makePicture("friends", "four words"),
     ];
     const wrongPicture = errorWithCode("not_this_picture_or_passphrase");
 
-    await expect(replaceImage(laptop, after, { presentedPicture: after, name: "The market" }, {})).rejects.toEqual(
-      wrongPicture,
+    await expect(
+      replaceImage(laptop, withNewPassphrase, { presentedPicture: withNewPassphrase, name: "The market" }, {}),
+    ).rejects.toEqual(wrongPicture);
+    const { openerId } = await replaceImage(
+      laptop,
+      original,
+      { presentedPicture: withNewPassphrase, name: "The market" },
+      {},
     );
-    const { openerId } = await replaceImage(laptop, before, { presentedPicture: after, name: "The market" }, {});
     expect((await listOpeners(laptop)).openers).toMatchObject([{ id: openerId, name: "The market", secretCount: 2 }]);
-    await expect(openSmallSecret(laptop, first, before, {})).rejects.toEqual(wrongPicture);
-    await expectOpensBoth(laptop, [first, second], after);
-    await expect(openUnlocked(person, "phone", before)).rejects.toEqual(wrongPicture);
-    await expectOpensBoth(await openUnlocked(person, "phone", after), [first, second], after);
+    await expect(openSmallSecret(laptop, firstId, original, {})).rejects.toEqual(wrongPicture);
+    await expectOpensBoth(laptop, [firstId, secondId], withNewPassphrase);
+    await expect(openUnlocked(person, "phone", original)).rejects.toEqual(wrongPicture);
+    await expectOpensBoth(
+      await openUnlocked(person, "phone", withNewPassphrase),
+      [firstId, secondId],
+      withNewPassphrase,
+    );
 
-    await replaceImage(laptop, after, { presentedPicture: third, name: "The friends" }, {});
+    await replaceImage(laptop, withNewPassphrase, { presentedPicture: otherPicture, name: "The friends" }, {});
     expect((await listOpeners(laptop)).openers.map(({ name }) => name)).toEqual(["The friends"]);
-    await expect(openSmallSecret(laptop, second, after, {})).rejects.toEqual(wrongPicture);
-    await expectOpensBoth(laptop, [first, second], third);
-    await expect(openUnlocked(person, "tablet", after)).rejects.toEqual(wrongPicture);
-    await expectOpensBoth(await openUnlocked(person, "tablet", third), [first, second], third);
+    await expect(openSmallSecret(laptop, secondId, withNewPassphrase, {})).rejects.toEqual(wrongPicture);
+    await expectOpensBoth(laptop, [firstId, secondId], otherPicture);
+    await expect(openUnlocked(person, "tablet", withNewPassphrase)).rejects.toEqual(wrongPicture);
+    await expectOpensBoth(await openUnlocked(person, "tablet", otherPicture), [firstId, secondId], otherPicture);
   });
 });

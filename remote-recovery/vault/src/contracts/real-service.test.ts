@@ -5,14 +5,14 @@ import { z } from "zod";
 
 import { createService } from "../service/service.ts";
 import { describeService } from "./describe-service.ts";
-import { formerVersions, newSubject, startRealService } from "./real-service.ts";
-import { day, type Account, type ServiceUnderTest } from "./service/service-under-test.ts";
+import { maxFormerVersions, createSubject, startRealService } from "./real-service.ts";
+import { dayMs, type Account, type ServiceUnderTest } from "./service/service-under-test.ts";
 
 describeService("the service", async (): Promise<ServiceUnderTest> => {
   const { signIn, visitor, setClockOffset, testService } = await startRealService();
   return {
     signIn: async (): Promise<Account> => {
-      const subject = newSubject();
+      const subject = createSubject();
       const http = await signIn(subject);
       const calls = createService(http);
       const { user_id: userId, user_name: userName } = await calls.shares.getMe();
@@ -22,10 +22,10 @@ describeService("the service", async (): Promise<ServiceUnderTest> => {
         signer: createSigner(userId),
         http,
         calls,
-        signInAgain,
+        signInOtherDevice: signInAgain,
         waitForReset: async () => {
           await (await signInAgain()).request("POST", "/user/start-anew", z.unknown());
-          setClockOffset(accountResetWaitDays * day);
+          setClockOffset(accountResetWaitDays * dayMs);
           return createService(await signInAgain());
         },
       };
@@ -33,7 +33,7 @@ describeService("the service", async (): Promise<ServiceUnderTest> => {
     visitor,
     setClockOffset,
     partBytes: minPartBytes,
-    formerVersions,
+    maxFormerVersions,
     stop: () => testService.stop(),
   };
 });

@@ -6,28 +6,33 @@ import { createHttpClient, minPartBytes, TokenExchangeBody } from "@relicario/sh
 import type { HttpClient } from "@relicario/shared/contract";
 
 /**
- * The real service in this process on a database of its own, with the smallest parts and few former
- * versions.
+ * The real service in this process, with its own database, minimum part size and a small limit of
+ * former versions.
  */
 export interface RealService {
-  /** Calls of a person from a sign-in of its own. */
+  /** Signs a person in. Returns an HTTP client with that session. */
   readonly signIn: (subject: string) => Promise<HttpClient>;
   readonly visitor: HttpClient;
   readonly now: () => number;
-  /** Sets its clock so far ahead. */
+  /** Sets its clock ahead of the real time. */
   readonly setClockOffset: (milliseconds: number) => void;
   readonly testService: TestService;
 }
 
-export const formerVersions = 2;
+export const maxFormerVersions = 2;
 
-export const newSubject = (): string => `person-${randomBytes(4).toString("hex")}`;
+export const createSubject = (): string => `person-${randomBytes(4).toString("hex")}`;
 
-const vendor = { vendor_id: "relicario", name: "Relicario", part_bytes: minPartBytes, former_versions: formerVersions };
+const vendor = {
+  vendor_id: "relicario",
+  name: "Relicario",
+  part_bytes: minPartBytes,
+  former_versions: maxFormerVersions,
+};
 
 export async function startRealService(): Promise<RealService> {
-  let clockOffset = 0;
-  const now = (): number => Date.now() + clockOffset;
+  let clockOffsetMs = 0;
+  const now = (): number => Date.now() + clockOffsetMs;
   const testService = await startService({ VENDORS: JSON.stringify([vendor]) }, () => new Date(now()));
   const createClient = (token: string | null): HttpClient =>
     createHttpClient({
@@ -39,7 +44,7 @@ export async function startRealService(): Promise<RealService> {
   const visitor = createClient(null);
   return {
     signIn: async (subject) => {
-      const token = await testService.issuer.accessToken(subject, { auth_time: Math.floor(now() / 1_000) });
+      const token = await testService.issuer.createAccessToken(subject, { auth_time: Math.floor(now() / 1_000) });
       return createClient(
         (
           await visitor.request("POST", "/auth/token", TokenExchangeBody, {
@@ -52,7 +57,7 @@ export async function startRealService(): Promise<RealService> {
     visitor,
     now,
     setClockOffset: (milliseconds) => {
-      clockOffset = milliseconds;
+      clockOffsetMs = milliseconds;
     },
     testService,
   };

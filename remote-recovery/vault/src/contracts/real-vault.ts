@@ -1,4 +1,5 @@
-import type { DeviceAccount, LinkSecret, PortalForServices, NewShareInput } from "@relicario/shared/contract";
+import type { DeviceAccount, LinkSecret, NewShareInput } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
 import { openDevice, type DeviceRecord } from "../device/device.ts";
 import { presentKey, presentPicture } from "../rpc/presented-opener.ts";
@@ -10,6 +11,7 @@ import { createFakeSharing, type FakeSharing } from "../testing/fake-shares.ts";
 import { withAccountReset } from "../testing/fake-account-reset.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
 import { createVaultClient, type VaultClient } from "../page/vault-client.ts";
+import type { VaultPortal } from "../page/vault-portal.ts";
 import { createVisitorClient, type VisitorClient } from "../page/visitor-client.ts";
 import {
   textContent,
@@ -20,7 +22,7 @@ import {
   type Harness,
 } from "./describe-vault.harness.ts";
 
-/** Somebody with an account. */
+/** A user with an account at the fake service. */
 interface Person {
   readonly userId: string;
   readonly userName: string;
@@ -28,14 +30,13 @@ interface Person {
   readonly rename: (userName: string) => void;
   accountReset: Scenario["accountReset"];
   readonly deviceAccountOn: (device: string) => DeviceAccount;
-  /** A page of the device with this name: what the device kept before is there again. */
+  /** Opens a page on the named device. The device keeps its storage. */
   readonly open: (device?: string) => VaultClient;
 }
 
-/** Everybody of one portal. */
 interface FakePortal {
   readonly sharing: FakeSharing;
-  readonly person: (userName: string, userId?: string) => Person;
+  readonly createPerson: (userName: string, userId?: string) => Person;
 }
 
 let personCount = 0;
@@ -45,10 +46,10 @@ const albasId = "019a9e2c-7c1e-7abc-8def-00000000a11c";
 function createFakePortal(): FakePortal {
   const sharing = createFakeSharing();
   const machine = createFakeMachine();
-  machine.now = Date.now(); // the worker's own clock
+  machine.now = Date.now(); // workers read the real clock
   return {
     sharing,
-    person: (userName, userId = `019a9e2c-7c1e-7abc-8def-${(++personCount).toString(16).padStart(12, "0")}`) => {
+    createPerson: (userName, userId = `019a9e2c-7c1e-7abc-8def-${(++personCount).toString(16).padStart(12, "0")}`) => {
       const service = createFakeService(userId);
       const register = (name: string): void => {
         const me = { userId, userName: name, account: () => service.account };
@@ -58,9 +59,9 @@ function createFakePortal(): FakePortal {
       register(userName);
       const account = { issuer: "https://id.example", subject: `${userName} ${String(++personCount)}` };
       const deviceAccountOn = (device: string): DeviceAccount => ({ ...account, vendorId: `relicario on ${device}` });
-      let signIns = 0;
+      let signInCount = 0;
       const signInAgain = (): Promise<{ authTime: number }> =>
-        Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 * ++signIns });
+        Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 * ++signInCount });
       const person: Person = {
         userId,
         userName,
@@ -72,14 +73,17 @@ function createFakePortal(): FakePortal {
         accountReset: undefined,
         deviceAccountOn,
         open: (device = "laptop") => {
-          const portal: PortalForServices = {
+          const portal: VaultPortal = {
             http: withAccountReset(service, service.httpFor(device), person.accountReset),
             vendorId: deviceAccountOn(device).vendorId,
             account: { ...account, userId },
             signInAgain,
+            signInToUnlock: signInAgain,
+            signInSilently: () => Promise.reject(new PortalError("login_required")),
+            confirmMark: () => Promise.resolve(true),
             takeLinkSecret: () => Promise.resolve(null),
           };
-          return createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
+          return createVaultClient(portal, createChannelWorkers(), { environment: machine.openTab() });
         },
       };
       return person;
@@ -90,24 +94,23 @@ function createFakePortal(): FakePortal {
 const makeHandle: Harness["makeHandle"] = (picture, passphrase) =>
   presentPicture({ picture: fakePicture(picture), passphrase: passphrase ?? null });
 
-const makeKeyHandle: Harness["makeKeyHandle"] = (kind, secret) =>
-  presentKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret });
+const makeKeyHandle: Harness["makeKeyHandle"] = (kind, credential) =>
+  presentKey(
+    kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(credential)) } : { kind, code: credential },
+  );
 
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
 
-/**
- * Accounts that were made, by their scene: where nobody else has a part in it, the next one is a
- * copy.
- */
+/** Accounts by scenario, created once and then copied. Only for scenarios without other people. */
 const cachedAccounts = new Map<string, { readonly account: FakeAccount; readonly laptop: DeviceRecord }>();
 
 /**
- * The vault of the page over its workers: the service's rules in memory, the cheap key derivation,
- * an engine without pixels.
+ * Creates the page's vault with its workers, the service in memory, cheap Argon2id and the fake
+ * engine.
  */
 export async function createRealHarness(scenario: Scenario): Promise<Harness> {
   const portal = createFakePortal();
-  const alba = portal.person("alba", albasId);
+  const alba = portal.createPerson("alba", albasId);
   const { secrets = [], unlocked = true, device = unlocked ? "own" : null } = scenario;
   const images = scenario.images ?? (secrets.length > 0 ? [{ name: "garden", picture: "garden" }] : []);
   const [image] = images;
@@ -118,14 +121,14 @@ export async function createRealHarness(scenario: Scenario): Promise<Harness> {
     return phone;
   };
 
-  /** On a device that keeps nothing of it, an account is made elsewhere. */
+  /** Creates the account; on another device if this device must have no saved keys. */
   const createAccount = async (): Promise<VaultClient> => {
     const page = alba.open(device === null && !unlocked ? "phone" : "laptop");
     if (image === undefined) return page;
     await protectAll(page, { ...scenario, images });
     if (device !== null) await page.setDeviceKind(device);
     await addOtherPeople(portal, alba, page, scenario);
-    for (const upload of scenario.uploads ?? []) await leaveUpload(page, upload);
+    for (const upload of scenario.uploads ?? []) await interruptUpload(page, upload);
     if (!unlocked) await page.lock();
     if (unlocked && device !== "own") return page;
     await page.signOut();
@@ -133,10 +136,12 @@ export async function createRealHarness(scenario: Scenario): Promise<Harness> {
   };
 
   alba.accountReset = scenario.accountReset;
-  const isAlone = [scenario.people, scenario.received, scenario.uploads].every((part) => part === undefined);
+  const hasNoOtherPeople = [scenario.people, scenario.received, scenario.uploads].every(
+    (member) => member === undefined,
+  );
   const cacheKey = JSON.stringify(scenario);
   const vault =
-    isAlone && image !== undefined && (device === "own" || !unlocked)
+    hasNoOtherPeople && image !== undefined && (device === "own" || !unlocked)
       ? await restoreCached(cacheKey, alba, createAccount)
       : await createAccount();
 
@@ -144,7 +149,7 @@ export async function createRealHarness(scenario: Scenario): Promise<Harness> {
     vault,
     makeHandle,
     makeKeyHandle,
-    code:
+    requestingDeviceCode:
       scenario.requestingDevice === undefined
         ? ""
         : (
@@ -161,7 +166,8 @@ export async function createRealHarness(scenario: Scenario): Promise<Harness> {
         ...(content === undefined ? {} : { content: textContent(content) }),
       });
     },
-    answerElsewhere: (requestId, link) => answer(alba, requestId, link, { content: "number 7", note: "As you asked" }),
+    answerElsewhere: (requestId, link) =>
+      answerRequest(alba, requestId, link, { content: "number 7", note: "As you asked" }),
     admitElsewhere: async (words) => {
       await (await openOtherDevice()).deviceLinks.approve(words.join(" "), accountOpener());
     },
@@ -187,33 +193,33 @@ async function restoreCached(
   return open();
 }
 
-/** Images and keys, and the secrets that they open. */
 async function protectAll(
   page: VaultClient,
   { images, secrets = [], keys = [] }: Scenario & Required<Pick<Scenario, "images">>,
 ): Promise<void> {
   const [image] = images;
-  // by its first secret
-  const isFirstSecret = image !== undefined && images.length === 1 && secrets.length > 0 && keys.length === 0;
-  for (const { name, picture, passphrase } of isFirstSecret ? [] : images) {
+  // the first secret adds the image
+  const firstSecretAddsImage = image !== undefined && images.length === 1 && secrets.length > 0 && keys.length === 0;
+  for (const { name, picture, passphrase } of firstSecretAddsImage ? [] : images) {
     const { secretId } = await page.protect({
       ...textSecret("Spare", "x"),
       protection: { kind: "picture", picture: makeHandle(picture, passphrase), name },
     });
     await page.trash(secretId);
   }
-  if (!isFirstSecret) await page.purge((await page.list()).map(({ secretId }) => secretId));
-  const addKeys = async (covering: boolean): Promise<void> => {
-    for (const { kind, name, secret, opensExisting = true } of keys)
-      if (opensExisting === covering) await page.openers.add({ handle: makeKeyHandle(kind, secret), name }, null);
+  if (!firstSecretAddsImage) await page.purge((await page.list()).map(({ secretId }) => secretId));
+  const addKeys = async (opensSecrets: boolean): Promise<void> => {
+    for (const { kind, name, credential, opensExisting = true } of keys)
+      if (opensExisting === opensSecrets)
+        await page.openers.add({ handle: makeKeyHandle(kind, credential), name }, null);
   };
   await addKeys(true);
   for (const [position, { title, content, formerContents = [], deleted }] of secrets.entries()) {
     const [oldest, ...laterContents] = [...formerContents, content];
     const protection =
-      isFirstSecret && position === 0
+      firstSecretAddsImage && position === 0
         ? ({ kind: "picture", picture: makeHandle(image.picture, image.passphrase), name: image.name } as const)
-        : ({ kind: "openers", openers: [] } as const);
+        : ({ kind: "openers", openerIds: [] } as const);
     const { secretId } = await page.protect({ ...textSecret(title, oldest), tags: [], protection });
     for (const [index, text] of laterContents.entries())
       await page.update(secretId, { baseVersion: index + 1, content: textContent(text) });
@@ -222,7 +228,7 @@ async function protectAll(
   await addKeys(false);
 }
 
-async function leaveUpload(
+async function interruptUpload(
   page: VaultClient,
   { title, content, name }: NonNullable<Scenario["uploads"]>[number],
 ): Promise<void> {
@@ -235,10 +241,10 @@ async function leaveUpload(
       { ...textSecret(title, content), contentKind: "file", name, mime: "video/mp4" },
       { signal: controller.signal, onProgress },
     )
-    .catch(() => undefined); // it waits
+    .catch(() => undefined); // the abort only pauses the upload
 }
 
-/** Other people, what they shared, and what they were asked for. */
+/** Also adds other people's shares with this account, and the account's own requests. */
 async function addOtherPeople(
   portal: FakePortal,
   alba: Person,
@@ -247,7 +253,7 @@ async function addOtherPeople(
 ): Promise<void> {
   const pages = new Map<string, VaultClient>();
   const addPerson = async (userName: string, userId?: string): Promise<Person> => {
-    const person = portal.person(userName, userId);
+    const person = portal.createPerson(userName, userId);
     const personPage = person.open();
     await personPage.protect(textSecret("Mine", "x", makeHandle("harbour")));
     pages.set(userName, personPage);
@@ -260,7 +266,7 @@ async function addOtherPeople(
     if (trust === "compared") await page.people.setCompared(foundPerson.userId, true);
     if (blocked) await page.people.setBlocked(foundPerson, true);
     if (trust !== "changed") continue;
-    if (formerName === userName) await addPerson(userName, person.userId); // with other keys
+    if (formerName === userName) await addPerson(userName, person.userId); // the same account, now with other keys
     else {
       person.rename(userName);
       pages.set(userName, pages.get(formerName) ?? person.open());
@@ -272,7 +278,7 @@ async function addOtherPeople(
     const { secretId } = await personPage.protect(textSecret(title, content));
     const person = await personPage.people.find(alba.userName);
     const { shareId } = await personPage.shares.create(
-      { ...makeLinkRequest(secretId), to: { audience: "person", person }, maxViews: viewsLeft },
+      { ...makeShareInput(secretId), to: { audience: "person", person }, maxViews: viewsLeft },
       makeHandle("harbour"),
     );
     if (!available) await personPage.shares.revoke(shareId);
@@ -282,11 +288,11 @@ async function addOtherPeople(
       { title, note: "", requesterName: "Alba", expiresAt: tomorrow(), maxSize: 1_000_000, notify: false },
       null,
     );
-    if (answerContent !== undefined) await answer(alba, requestId, link, answerContent);
+    if (answerContent !== undefined) await answerRequest(alba, requestId, link, answerContent);
   }
 }
 
-function makeLinkRequest(secretId: string): NewShareInput {
+function makeShareInput(secretId: string): NewShareInput {
   return {
     secretId,
     to: { audience: "public" },
@@ -298,7 +304,7 @@ function makeLinkRequest(secretId: string): NewShareInput {
   };
 }
 
-async function answer(
+async function answerRequest(
   { service }: Person,
   requestId: string,
   link: string,
@@ -309,20 +315,20 @@ async function answer(
   visitor.close();
 }
 
-/** A page opened by a link, with the session that the service has. */
+/** Uses the session of this service. */
 function openVisitor({ http }: FakeService, link: string): VisitorClient {
   const { pathname: path, hash } = new URL(link);
-  const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
+  const linkSecrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
   return createVisitorClient(
-    { http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) },
+    { http, takeLinkSecret: () => Promise.resolve(linkSecrets.pop() ?? null) },
     createChannelWorkers(),
   );
 }
 
-/** The visitor of the page over its workers, at a link that somebody made by a real vault. */
+/** Opens a visitor with its workers, at a link that a real vault created. */
 export async function createRealLinkHarness({ share, request }: LinkScenario): Promise<LinkHarness> {
   const portal = createFakePortal();
-  const owner = portal.person(share?.from ?? "alba");
+  const owner = portal.createPerson(share?.from ?? "alba");
   const page = owner.open();
   const { secretId } = await page.protect(
     textSecret(share?.title ?? "Mine", share?.content ?? "x", makeHandle("harbour")),
@@ -331,7 +337,7 @@ export async function createRealLinkHarness({ share, request }: LinkScenario): P
     const { audience = "public", password = null, picture, viewsLeft = null } = share;
     const { shareId: id, link } = await page.shares.create(
       {
-        ...makeLinkRequest(secretId),
+        ...makeShareInput(secretId),
         to: { audience },
         maxViews: viewsLeft,
         password,
@@ -339,10 +345,10 @@ export async function createRealLinkHarness({ share, request }: LinkScenario): P
       },
       makeHandle("harbour"),
     );
-    const visitor = openVisitor(portal.person("visitor").service, link ?? "");
+    const visitor = openVisitor(portal.createPerson("visitor").service, link ?? "");
     return { visitor, id, makeHandle, endLink: () => page.shares.revoke(id) };
   }
-  if (request === undefined) throw new TypeError("the link leads to nothing");
+  if (request === undefined) throw new TypeError("the scenario needs a share or a request");
   const { requestId: id, link } = await page.requests.create(
     { ...request, expiresAt: tomorrow(), notify: false },
     null,

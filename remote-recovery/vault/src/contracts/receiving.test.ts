@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { trash } from "../operations/favorite-and-trash.ts";
+import { moveToTrash } from "../operations/favorite-and-trash.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
@@ -16,12 +16,12 @@ import { makeShareRequest } from "../testing/sharing-world.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
-import { day } from "./service/service-under-test.ts";
-import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
+import { dayMs } from "./service/service-under-test.ts";
+import { errorWithCode, decodeContent, listTitles, withServiceWorld } from "./service-harness.ts";
 
 const world = withServiceWorld();
 const noCredentials = { password: null, picture: null };
-const unavailable = errorWithCode("share_unavailable");
+const shareUnavailable = errorWithCode("share_unavailable");
 
 let ada: ServicePerson;
 let vault: VaultSession;
@@ -33,7 +33,10 @@ beforeAll(async () => {
   await setDeviceKind(vault, "own");
 });
 
-/** Shares it by the picture; a link is there for everybody but a person. */
+/**
+ * Shares a secret. A link's share opens with the secret's picture; a share with a person has an
+ * empty link.
+ */
 async function shareSecret(
   request: Partial<NewShareRequest> = {},
   id = secretId,
@@ -42,12 +45,12 @@ async function shareSecret(
   return { ...created, link: created.link ?? "" };
 }
 
-const viewsOf = async (shareId: string): Promise<number | undefined> =>
+const countViews = async (shareId: string): Promise<number | undefined> =>
   (await listSharesOfSecret(vault, secretId, { includeEnded: true })).find((candidate) => candidate.shareId === shareId)
     ?.views;
 
 describe("a public link", () => {
-  it("is looked at without cost, opens once for its one view, and then for nobody", async () => {
+  it("is previewed without using a view, opens once, and is then refused", async () => {
     const { shareId, link } = await shareSecret({ maxViews: 1 });
     for (let attempt = 0; attempt < 2; attempt++)
       await expect(inspectShare(await world().visit(link), shareId)).resolves.toMatchObject({
@@ -65,47 +68,47 @@ describe("a public link", () => {
       name: "secret.txt",
       sender: { userName: ada.userName, trust: "says" },
     });
-    expect(plainTextOf(opened)).toBe("under the mat");
-    await expect(openShare(visitor, shareId, noCredentials)).rejects.toEqual(unavailable);
-    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(unavailable);
-    expect(await viewsOf(shareId)).toBe(1);
+    expect(decodeContent(opened)).toBe("under the mat");
+    await expect(openShare(visitor, shareId, noCredentials)).rejects.toEqual(shareUnavailable);
+    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(shareUnavailable);
+    expect(await countViews(shareId)).toBe(1);
   });
 
-  it("takes a password into its key: a wrong one counts, the right one opens", async () => {
+  it("needs its password: a wrong password counts as an attempt, the right password opens the link", async () => {
     const { shareId, link } = await shareSecret({ password: "four words made here" });
     const visitor = await world().visit(link);
     await expect(inspectShare(visitor, shareId)).resolves.toMatchObject({ hasPassword: true });
     await expect(openShare(visitor, shareId, { ...noCredentials, password: "four words made here " })).rejects.toEqual(
       errorWithCode("wrong_password", { tries_left: 9 }),
     );
-    expect(plainTextOf(await openShare(visitor, shareId, { ...noCredentials, password: "four words made here" }))).toBe(
-      "under the mat",
-    );
-    const sent = JSON.stringify((await ada.httpOn()).bodies);
+    expect(
+      decodeContent(await openShare(visitor, shareId, { ...noCredentials, password: "four words made here" })),
+    ).toBe("under the mat");
+    const sentBodies = JSON.stringify((await ada.httpOn()).bodies);
     for (const secret of ["four words", "under the mat", "The door", link.split("#s=")[1] ?? ""])
-      expect(sent).not.toContain(secret);
+      expect(sentBodies).not.toContain(secret);
   });
 
-  it("takes a picture of its own: a wrong one costs nothing, a copy opens", async () => {
+  it("needs its picture: a wrong picture uses no view, a copy of the right picture opens the link", async () => {
     const { shareId, link } = await shareSecret({ picture: fakePicture("boat"), maxViews: 1 });
     const visitor = await world().visit(link);
     await expect(openShare(visitor, shareId, { ...noCredentials, picture: fakePicture("sunset") })).rejects.toEqual(
       errorWithCode("not_this_picture"),
     );
-    expect(await viewsOf(shareId)).toBe(0);
+    expect(await countViews(shareId)).toBe(0);
     expect(
-      plainTextOf(await openShare(visitor, shareId, { ...noCredentials, picture: fakePicture("boat/small") })),
+      decodeContent(await openShare(visitor, shareId, { ...noCredentials, picture: fakePicture("boat/small") })),
     ).toBe("under the mat");
   });
 
-  it("that is taken back while it is open stays open there, and opens for nobody any more", async () => {
+  it("after its revocation, stays open on pages where it is open already, and opens nowhere else", async () => {
     const { shareId, link } = await shareSecret();
     const opened = await openShare(await world().visit(link), shareId, noCredentials);
     const otherVisitor = await world().visit(link);
     await inspectShare(otherVisitor, shareId);
     await revokeShare(vault, shareId);
-    expect(plainTextOf(opened)).toBe("under the mat");
-    await expect(openShare(otherVisitor, shareId, noCredentials)).rejects.toEqual(unavailable);
+    expect(decodeContent(opened)).toBe("under the mat");
+    await expect(openShare(otherVisitor, shareId, noCredentials)).rejects.toEqual(shareUnavailable);
     expect(
       (await listSharesOfSecret(vault, secretId, { includeEnded: true })).find(
         (candidate) => candidate.shareId === shareId,
@@ -113,44 +116,48 @@ describe("a public link", () => {
     ).toMatchObject({ state: "revoked", discrepancy: null });
   });
 
-  it("whose time is over while it is open opens for nobody any more", async () => {
+  it("after its expiry, stays open on pages where it is open already, and opens nowhere else", async () => {
     const { shareId, link } = await shareSecret();
     const opened = await openShare(await world().visit(link), shareId, noCredentials);
-    world().setClockOffset(7 * day);
-    expect(plainTextOf(opened)).toBe("under the mat");
-    await expect(openShare(await world().visit(link), shareId, noCredentials)).rejects.toEqual(unavailable);
-    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(unavailable);
+    world().setClockOffset(7 * dayMs);
+    expect(decodeContent(opened)).toBe("under the mat");
+    await expect(openShare(await world().visit(link), shareId, noCredentials)).rejects.toEqual(shareUnavailable);
+    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(shareUnavailable);
   });
 
-  it("that never was says the same as one that ended, and its secret's trash ends it", async () => {
+  it("that never existed is refused like an ended link; trashing the secret ends the link", async () => {
     const unknownLink = `/shared/abcdefghijklmnopqrstuA#s=${"A".repeat(43)}`;
-    await expect(inspectShare(await world().visit(unknownLink), "abcdefghijklmnopqrstuA")).rejects.toEqual(unavailable);
+    await expect(inspectShare(await world().visit(unknownLink), "abcdefghijklmnopqrstuA")).rejects.toEqual(
+      shareUnavailable,
+    );
     const { secretId: otherId } = await protect(vault, textSecret("Other"), {});
     const { shareId, link } = await shareSecret({}, otherId);
-    await trash(vault, otherId);
-    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(unavailable);
+    await moveToTrash(vault, otherId);
+    await expect(inspectShare(await world().visit(link), shareId)).rejects.toEqual(shareUnavailable);
   });
 });
 
 describe("a link for signed-in people", () => {
-  it("opens for somebody who signed up on the way, who keeps it with a picture of their own", async () => {
+  it("opens for a user who has just signed up, and who protects the content with another picture", async () => {
     const { shareId, link } = await shareSecret({ to: { audience: "signed_in" } });
     await expect(openShare(await world().visit(link), shareId, noCredentials)).rejects.toEqual(
       errorWithCode("unauthorized"),
     );
     const friend = await world().signUp();
     const opened = await openShare(await world().visit(link, friend), shareId, noCredentials);
-    expect(plainTextOf(opened)).toBe("under the mat");
-    const mailbox = await friend.open();
-    expect(await listTitles(mailbox)).toEqual([]);
-    const { secretId: keptId } = await protect(
-      mailbox,
+    expect(decodeContent(opened)).toBe("under the mat");
+    const friendsVault = await friend.open();
+    expect(await listTitles(friendsVault)).toEqual([]);
+    const { secretId: copyId } = await protect(
+      friendsVault,
       { ...textSecret(opened.title, makePicture("harbour")), content: new Blob([opened.content ?? new Uint8Array()]) },
       {},
     );
-    expect(await listTitles(mailbox)).toEqual(["The door"]);
-    expect(plainTextOf(await openSmallSecret(mailbox, keptId, makePicture("harbour"), {}))).toBe("under the mat");
-    expect(await listReceivedShares(mailbox)).toMatchObject([
+    expect(await listTitles(friendsVault)).toEqual(["The door"]);
+    expect(decodeContent(await openSmallSecret(friendsVault, copyId, makePicture("harbour"), {}))).toBe(
+      "under the mat",
+    );
+    expect(await listReceivedShares(friendsVault)).toMatchObject([
       {
         shareId,
         audience: "signed_in",
@@ -163,7 +170,7 @@ describe("a link for signed-in people", () => {
 });
 
 describe("a share with one person", () => {
-  it("is listed for them, opens once its sender is accepted, shows updates, and a block stops the next", async () => {
+  it("is listed, opens after the sender is accepted, shows updates, and is refused after a block", async () => {
     const ben = await world().signUp();
     const bensVault = await ben.open();
     await protect(bensVault, textSecret("Ben's own", makePicture("harbour")), {});
@@ -181,17 +188,19 @@ describe("a share with one person", () => {
         available: true,
       },
     ]);
-    await expect(inspectShare(await world().visit(null, await world().signUp()), shareId)).rejects.toEqual(unavailable);
+    await expect(inspectShare(await world().visit(null, await world().signUp()), shareId)).rejects.toEqual(
+      shareUnavailable,
+    );
 
-    const reloaded = await ben.open("laptop", { locked: true });
-    await expect(openReceived(reloaded, shareId, null)).rejects.toEqual(errorWithCode("vault_locked"));
+    const reloadedVault = await ben.open("laptop", { locked: true });
+    await expect(openReceived(reloadedVault, shareId, null)).rejects.toEqual(errorWithCode("vault_locked"));
     const { safetyWords } = await readOwnWords(vault);
-    await expect(openReceived(reloaded, shareId, makePicture("harbour"))).rejects.toEqual(
+    await expect(openReceived(reloadedVault, shareId, makePicture("harbour"))).rejects.toEqual(
       errorWithCode("person_unknown", { user_id: ada.userId, user_name: ada.userName, words: safetyWords }),
     );
-    expect(await viewsOf(shareId)).toBe(0);
+    expect(await countViews(shareId)).toBe(0);
     const opened = await openReceived(bensVault, shareId, null, { acceptedWords: safetyWords });
-    expect(plainTextOf(opened)).toBe("under the mat");
+    expect(decodeContent(opened)).toBe("under the mat");
     expect(opened).toMatchObject({
       title: "The door",
       sender: { userName: ada.userName, trust: "known", safetyWords },
@@ -202,21 +211,21 @@ describe("a share with one person", () => {
 
     await update(vault, secretId, { baseVersion: 1, content: textSecret("The door", undefined, "in the garden") }, {});
     await updateShareContent(vault, shareId, makePicture("market"));
-    expect(plainTextOf(await openReceived(bensVault, shareId, null))).toBe("in the garden");
+    expect(decodeContent(await openReceived(bensVault, shareId, null))).toBe("in the garden");
 
     await setCompared(bensVault, ada.userId, true);
     expect(await listPeople(bensVault)).toMatchObject([
       { userName: ada.userName, safetyWords, trust: "compared", blocked: false },
     ]);
     await setBlocked(bensVault, { userId: ada.userId, userName: ada.userName, safetyWords }, true);
-    const views = await viewsOf(shareId);
+    const views = await countViews(shareId);
     await expect(openReceived(bensVault, shareId, null)).rejects.toEqual(
       errorWithCode("person_blocked", { user_id: ada.userId, user_name: ada.userName, words: safetyWords }),
     );
-    expect(await viewsOf(shareId)).toBe(views);
+    expect(await countViews(shareId)).toBe(views);
     await setBlocked(bensVault, { userId: ada.userId, userName: ada.userName, safetyWords }, false);
     await revokeShare(vault, shareId);
-    await expect(openReceived(bensVault, shareId, null)).rejects.toEqual(unavailable);
+    await expect(openReceived(bensVault, shareId, null)).rejects.toEqual(shareUnavailable);
     expect(await listReceivedShares(bensVault)).toEqual([]);
     expect(await listReceivedShares(bensVault, { includeEnded: true })).toMatchObject([{ shareId, available: false }]);
   });

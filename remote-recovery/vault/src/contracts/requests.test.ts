@@ -16,25 +16,25 @@ import {
   makeFileAnswer,
   makeRequest,
   makeTextAnswer,
-  openProvider,
-  type Provider,
-} from "../testing/answer-provider.ts";
+  openRequestSender,
+  type RequestSender,
+} from "../testing/request-sender.ts";
 import { saveToBytes } from "../testing/save-to-bytes.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
+import { errorWithCode, decodeContent, listTitles, withServiceWorld } from "./service-harness.ts";
 
 const world = withServiceWorld();
 
 /**
- * Somebody's own device that has shown a picture, and a request of theirs, whose link somebody
- * without an account opens.
+ * Opens a user's own device with a presented picture, creates a request, and opens its link without
+ * an account.
  */
-async function createRequestWithProvider(
+async function createRequestWithSender(
   title: string,
   note: string,
-): Promise<{ laptop: VaultSession; requestId: string; link: string; provider: Provider }> {
+): Promise<{ laptop: VaultSession; requestId: string; link: string; sender: RequestSender }> {
   const laptop = await (await world().signUp()).open();
   await protect(laptop, textSecret("Mine", makePicture("market")), {});
   await setDeviceKind(laptop, "own");
@@ -43,33 +43,33 @@ async function createRequestWithProvider(
     makeRequest(laptop, { title, note, requesterName: "Ana of the second floor", maxSize: 40_000_000 }),
     makePicture("market"),
   );
-  return { laptop, requestId, link, provider: await openProvider({ service: world().visitor }, link) };
+  return { laptop, requestId, link, sender: await openRequestSender({ service: world().visitor }, link) };
 }
 
 const countParts = (): number =>
   world().visitor.calls.filter((call) => /^POST \/requests\/answer\/./.test(call)).length;
 
-it("a request is answered by a text, opened with the same words on both sides, kept, and collected", async () => {
-  const [title, note, answer] = ["The alarm", "for the guests", "4711 and the star"];
-  const { laptop, requestId, link, provider } = await createRequestWithProvider(title, note);
+it("a request is answered with a text, opened with equal receipt words, protected, and collected", async () => {
+  const [title, note, answerText] = ["The alarm", "for the guests", "4711 and the star"];
+  const { laptop, requestId, link, sender } = await createRequestWithSender(title, note);
   expect(link).toMatch(/^\/request\/[\w-]{22}#s=[\w-]{43}$/);
-  expect(await provider.inspect()).toMatchObject({
+  expect(await sender.inspect()).toMatchObject({
     title,
     note,
     requesterName: "Ana of the second floor",
     state: "awaiting",
     unfinishedAnswer: null,
   });
-  const { receiptWords } = await provider.answer(makeTextAnswer(answer));
+  const { receiptWords } = await sender.answer(makeTextAnswer(answerText));
   expect(receiptWords).toHaveLength(8);
-  expect((await provider.inspect()).state).toBe("provided");
-  const sent = JSON.stringify([world().visitor.calls, world().visitor.bodies]);
-  for (const secret of [title, note, answer, link.split("#s=")[1] ?? ""]) expect(sent).not.toContain(secret);
+  expect((await sender.inspect()).state).toBe("provided");
+  const sentData = JSON.stringify([world().visitor.calls, world().visitor.bodies]);
+  for (const secret of [title, note, answerText, link.split("#s=")[1] ?? ""]) expect(sentData).not.toContain(secret);
 
   expect(await listRequests(laptop)).toMatchObject([{ requestId, title, state: "provided", discrepancy: null }]);
   const openedAnswer = await openAnswer(laptop, requestId, makePicture("market"));
   expect(openedAnswer).toMatchObject({ contentKind: "text", name: "words.txt", receiptWords });
-  expect(plainTextOf(openedAnswer)).toBe(answer);
+  expect(decodeContent(openedAnswer)).toBe(answerText);
   const { secretId } = await protect(
     laptop,
     { ...textSecret(title), content: new Blob([openedAnswer.content ?? new Uint8Array()]) },
@@ -78,32 +78,32 @@ it("a request is answered by a text, opened with the same words on both sides, k
   await markCollected(laptop, requestId);
   expect(await listRequests(laptop)).toMatchObject([{ requestId, state: "collected", discrepancy: null }]);
   expect(await listTitles(laptop)).toEqual(["Mine", title]);
-  expect(plainTextOf(await openSmallSecret(laptop, secretId, makePicture("market"), {}))).toBe(answer);
+  expect(decodeContent(await openSmallSecret(laptop, secretId, makePicture("market"), {}))).toBe(answerText);
 });
 
-it("a file that was interrupted goes on where it stopped, comes back byte for byte, and is deleted with its link", async () => {
-  const { laptop, requestId, link, provider } = await createRequestWithProvider("The film", "");
-  const { plain: film, file } = randomFile(defaultPartBytes + 1_000_000);
-  const before = countParts();
+it("an interrupted file resumes, opens byte for byte, and is deleted with its request", async () => {
+  const { laptop, requestId, link, sender } = await createRequestWithSender("The film", "");
+  const { plaintext: film, file } = randomFile(defaultPartBytes + 1_000_000);
+  const partCountBefore = countParts();
   const controller = new AbortController();
-  world().visitor.before = async (call) => {
-    if (!/^POST \/requests\/answer\/./.test(call) || countParts() - before === 1) return;
-    await once(controller.signal, "abort"); // the others are on their way when the tab is closed
+  world().visitor.beforeCall = async (call) => {
+    if (!/^POST \/requests\/answer\/./.test(call) || countParts() - partCountBefore === 1) return;
+    await once(controller.signal, "abort"); // the other parts are in flight when the tab closes
     throw new PortalError("service_unavailable");
   };
   const onProgress = (): void => {
-    controller.abort(); // the first part is there
+    controller.abort(); // loses the response to the first part
   };
-  await expect(provider.answer(makeFileAnswer(file), { signal: controller.signal, onProgress })).rejects.toEqual(
+  await expect(sender.answer(makeFileAnswer(file), { signal: controller.signal, onProgress })).rejects.toEqual(
     errorWithCode("cancelled"),
   );
-  world().visitor.before = () => undefined;
-  const sentBefore = countParts() - before;
+  world().visitor.beforeCall = () => undefined;
+  const sentCount = countParts() - partCountBefore;
 
-  const reopened = await openProvider({ service: world().visitor }, link);
-  expect((await reopened.inspect()).unfinishedAnswer).toMatchObject({ name: "film.mp4", size: film.length });
-  await reopened.answer(makeFileAnswer(file));
-  expect(countParts() - before - sentBefore).toBe(1); // of two
+  const reopenedSender = await openRequestSender({ service: world().visitor }, link);
+  expect((await reopenedSender.inspect()).unfinishedAnswer).toMatchObject({ name: "film.mp4", size: film.length });
+  await reopenedSender.answer(makeFileAnswer(file));
+  expect(countParts() - partCountBefore - sentCount).toBe(1); // the second of two parts
   expect(world().visitor.calls.filter((call) => call === "POST /requests/answer")).toHaveLength(2);
 
   const openedAnswer = await openAnswer(laptop, requestId, null);
@@ -111,6 +111,6 @@ it("a file that was interrupted goes on where it stopped, comes back byte for by
   expect(Buffer.from(await saveToBytes(laptop.service.content, openedAnswer.sealed)).equals(film)).toBe(true);
   await dropRequest(laptop, requestId);
   expect(await listRequests(laptop)).toEqual([]);
-  await expect(reopened.inspect()).rejects.toEqual(errorWithCode("request_unavailable"));
+  await expect(reopenedSender.inspect()).rejects.toEqual(errorWithCode("request_unavailable"));
   await expect(openAnswer(laptop, requestId, null)).rejects.toEqual(errorWithCode("not_found"));
 });

@@ -10,9 +10,9 @@ import { unlock } from "../openers/unlock.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { day, minute } from "./service/service-under-test.ts";
+import { dayMs, minuteMs } from "./service/service-under-test.ts";
 import type { ServicePerson } from "./service-world.ts";
-import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
+import { errorWithCode, decodeContent, listTitles, withServiceWorld } from "./service-harness.ts";
 
 const world = withServiceWorld();
 
@@ -25,7 +25,7 @@ const callReset = async (
   (await person.httpOn(device)).http.request(method, "/user/start-anew", AccountReset, { query });
 const forestPicture = { presentedPicture: makePicture("forest"), name: "The forest" };
 
-/** A person's own laptop with one secret, and a phone that is signed in and opens nothing. */
+/** Opens a user's own laptop with one secret, and a locked phone that is signed in. */
 async function signInPhoneAndLaptop(): Promise<{
   person: ServicePerson;
   laptop: VaultSession;
@@ -39,26 +39,26 @@ async function signInPhoneAndLaptop(): Promise<{
   return { person, laptop, phone: await person.open("phone"), secretId };
 }
 
-it("another device sees that the account is to be reset and objects: nothing has changed", async () => {
+it("another device sees the requested reset and objects: nothing changes", async () => {
   const { person, laptop, phone, secretId } = await signInPhoneAndLaptop();
   expect(await callReset(person, "phone", "POST")).toMatchObject({ state: "waiting" });
   await expect(resetAccount(phone, forestPicture)).rejects.toEqual(errorWithCode("conflict")); // not yet
   expect(await callReset(person, "laptop", "GET")).toMatchObject({ state: "waiting" });
   expect(await callReset(person, "laptop", "DELETE", { reason: "objected" })).toMatchObject({ state: "objected" });
   expect(await callReset(person, "phone", "GET")).toMatchObject({ state: "objected" });
-  world().setClockOffset(accountResetWaitDays * day);
+  world().setClockOffset(accountResetWaitDays * dayMs);
   await person.signInAgain("phone");
   await expect(resetAccount(phone, forestPicture)).rejects.toEqual(errorWithCode("conflict"));
   expect(await listTitles(laptop)).toEqual(["Before"]);
-  expect(plainTextOf(await openSmallSecret(laptop, secretId, makePicture("market"), {}))).toBe("content of Before");
+  expect(decodeContent(await openSmallSecret(laptop, secretId, makePicture("market"), {}))).toBe("content of Before");
 });
 
-it("asked again and not objected to, it begins with a new picture and a fresh sign-in; every device takes it by that picture", async () => {
+it("without objection, the reset needs a new picture and a fresh sign-in; other devices unlock with that picture", async () => {
   const { person, laptop, phone, secretId } = await signInPhoneAndLaptop();
   await callReset(person, "phone", "POST");
   await callReset(person, "laptop", "DELETE", { reason: "objected" });
   await callReset(person, "phone", "POST");
-  world().setClockOffset(accountResetWaitDays * day);
+  world().setClockOffset(accountResetWaitDays * dayMs);
   expect(await callReset(person, "phone", "GET")).toMatchObject({ state: "ready" });
   await expect(resetAccount(phone, forestPicture)).rejects.toEqual(errorWithCode("login_required"));
   await person.signInAgain("phone");
@@ -78,17 +78,17 @@ it("asked again and not objected to, it begins with a new picture and a fresh si
   await expect(unlock(laptop, makePicture("market"), {})).rejects.toEqual(errorWithCode("not_this_picture"));
   (await unlock(laptop, makePicture("forest"), {})).opener.wipe();
   expect(await listTitles(laptop)).toEqual(["After"]);
-  expect(plainTextOf(await openSmallSecret(laptop, newSecretId, makePicture("forest"), {}))).toBe("content of After");
+  expect(decodeContent(await openSmallSecret(laptop, newSecretId, makePicture("forest"), {}))).toBe("content of After");
   await expect(openSmallSecret(laptop, secretId, makePicture("forest"), {})).rejects.toEqual(
     errorWithCode("not_found"),
   );
 });
 
-it("is not begun by a sign-in that is some minutes old", async () => {
+it("the reset is refused when the sign-in is some minutes old", async () => {
   const { person, phone } = await signInPhoneAndLaptop();
   await callReset(person, "phone", "POST");
-  world().setClockOffset(accountResetWaitDays * day);
+  world().setClockOffset(accountResetWaitDays * dayMs);
   await person.signInAgain("phone");
-  world().setClockOffset(accountResetWaitDays * day + freshSignInMinutes * minute);
+  world().setClockOffset(accountResetWaitDays * dayMs + freshSignInMinutes * minuteMs);
   await expect(resetAccount(phone, forestPicture)).rejects.toEqual(errorWithCode("login_required"));
 });

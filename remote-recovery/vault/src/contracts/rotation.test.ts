@@ -6,18 +6,18 @@ import { resealForAllOpeners } from "../operations/reseal-for-all-openers.ts";
 import { addOpener, listOpeners } from "../operations/openers.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { recognise, rotate } from "../operations/rotate.ts";
+import { recogniseOpenerId, rotateAccountKey } from "../operations/rotate.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 import { readAccount } from "../keyring/read-account.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
-import { errorWithCode, makePasskey, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
+import { errorWithCode, makePasskey, decodeContent, listTitles, withServiceWorld } from "./service-harness.ts";
 
 const world = withServiceWorld();
 
-/** A person's own device with so many secrets behind a picture. */
+/** Opens a user's own device with these secrets, protected by a picture. */
 async function createSecrets(
   ...names: readonly string[]
 ): Promise<{ person: ServicePerson; laptop: VaultSession; ids: string[] }> {
@@ -31,30 +31,30 @@ async function createSecrets(
   return { person, laptop, ids };
 }
 
-it("a lost device shows no titles any more, and everything opens by what was shown", async () => {
+it("a lost device shows no titles, and everything opens with the presented picture", async () => {
   const {
     person,
     laptop,
-    ids: [first = ""],
+    ids: [firstId = ""],
   } = await createSecrets("First");
   const { openerId } = await addOpener(laptop, { key: makePasskey(), name: "Phone" }, makePicture("market"), {});
   await resealForAllOpeners(laptop, makePicture("market"), {});
-  const { secretId: second } = await protect(laptop, textSecret("Second"), {});
+  const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
   const lostPhone = await person.open("lost phone");
   (await unlock(lostPhone, makePicture("market"), {})).opener.wipe();
   await setDeviceKind(lostPhone, "own");
   expect(await listTitles(lostPhone)).toEqual(["First", "Second"]);
 
-  expect(await recognise(laptop, makePicture("market"), {})).not.toEqual({ openerId });
-  const { removedOpenerIds } = await rotate(laptop, [makePicture("market")], {});
+  expect(await recogniseOpenerId(laptop, makePicture("market"), {})).not.toEqual({ openerId });
+  const { removedOpenerIds } = await rotateAccountKey(laptop, [makePicture("market")], {});
   expect(removedOpenerIds).toEqual([openerId]);
   expect((await listOpeners(laptop)).openers).toMatchObject([{ kind: "image" }]);
   expect(await listTitles(laptop)).toEqual(["First", "Second"]);
   for (const [id, title] of [
-    [first, "First"],
-    [second, "Second"],
+    [firstId, "First"],
+    [secondId, "Second"],
   ] as const)
-    expect(plainTextOf(await openSmallSecret(laptop, id, makePicture("market"), {}))).toBe(`content of ${title}`);
+    expect(decodeContent(await openSmallSecret(laptop, id, makePicture("market"), {}))).toBe(`content of ${title}`);
 
   for (const page of [lostPhone, await person.open("lost phone")]) {
     expect(await readAccount(page)).toMatchObject({ view: { openedKeyring: null } });
@@ -66,19 +66,19 @@ it("a lost device shows no titles any more, and everything opens by what was sho
   );
 });
 
-it("killed at any of its writes, before the service has it or after, it ends in one account by going on", async () => {
+it("a rotation interrupted at any write, before or after the service has received it, completes when repeated", async () => {
   const names = ["First", "Second"];
   const { person, ids } = await createSecrets(...names);
   const measuredCalls = await person.httpOn("measure");
   const measuringVault = await person.open("measure");
   (await unlock(measuringVault, makePicture("market"), {})).opener.wipe();
   measuredCalls.calls.length = 0;
-  await rotate(measuringVault, [makePicture("market")], {});
+  await rotateAccountKey(measuringVault, [makePicture("market")], {});
   const writes = [...new Set(measuredCalls.calls)].filter((call) => !call.startsWith("GET "));
   expect(writes).toEqual(expect.arrayContaining(["POST /user/keyring/stage", "PUT /user/keyring"]));
 
   for (const write of writes)
-    for (const phase of ["before", "after"] as const) {
+    for (const phase of ["beforeCall", "afterCall"] as const) {
       const device = `device at ${write}, ${phase}`;
       const calls = await person.httpOn(device);
       const page = await person.open(device);
@@ -87,21 +87,23 @@ it("killed at any of its writes, before the service has it or after, it ends in 
       let isKilled = false;
       calls[phase] = (call) => {
         isKilled ||= call === write;
-        if (isKilled) throw new PortalError("service_unavailable"); // and never comes back for this page
+        if (isKilled) throw new PortalError("service_unavailable"); // and all later calls of this page
       };
-      await expect(rotate(page, [makePicture("market")], {})).rejects.toEqual(errorWithCode("service_unavailable"));
-      Object.assign(calls, { before: () => undefined, after: () => undefined });
+      await expect(rotateAccountKey(page, [makePicture("market")], {})).rejects.toEqual(
+        errorWithCode("service_unavailable"),
+      );
+      Object.assign(calls, { beforeCall: () => undefined, afterCall: () => undefined });
 
-      const next = await person.open(device);
-      await readAccount(next);
-      // the switch took place
-      if (next.state.status !== "unlocked") (await unlock(next, makePicture("market"), {})).opener.wipe();
-      expect(await listTitles(next)).toEqual(names);
-      expect(await rotate(next, [makePicture("market")], {})).toMatchObject({ removedOpenerIds: [] });
+      const nextPage = await person.open(device);
+      await readAccount(nextPage);
+      // the new key was already published
+      if (nextPage.state.status !== "unlocked") (await unlock(nextPage, makePicture("market"), {})).opener.wipe();
+      expect(await listTitles(nextPage)).toEqual(names);
+      expect(await rotateAccountKey(nextPage, [makePicture("market")], {})).toMatchObject({ removedOpenerIds: [] });
       for (const [index, id] of ids.entries())
-        expect(plainTextOf(await openSmallSecret(next, id, makePicture("market"), {}))).toBe(
+        expect(decodeContent(await openSmallSecret(nextPage, id, makePicture("market"), {}))).toBe(
           `content of ${names[index] ?? ""}`,
         );
-      expect((await next.service.getKeyring(null))?.slots).toHaveLength(1);
+      expect((await nextPage.service.getKeyring(null))?.slots).toHaveLength(1);
     }
 });

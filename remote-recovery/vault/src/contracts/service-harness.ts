@@ -5,9 +5,9 @@ import { list } from "../operations/list.ts";
 import { generateRecoveryCode } from "../operations/openers.ts";
 import { startServiceWorld, type ServiceWorld } from "./service-world.ts";
 
-/** One service for all tests of a file; each signs up people of its own. */
+/** Starts one service for all tests of a file; each test signs up its own people. */
 export function withServiceWorld(): () => ServiceWorld {
-  jest.setTimeout(300_000); // a busy machine takes its time
+  jest.setTimeout(300_000); // for busy machines
   let world: ServiceWorld;
   beforeAll(async () => {
     world = await startServiceWorld();
@@ -21,7 +21,7 @@ export function withServiceWorld(): () => ServiceWorld {
 
 export const errorWithCode = (expected: string, details?: unknown): unknown =>
   expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
-export const plainTextOf = ({ content }: { readonly content: Uint8Array | null }): string =>
+export const decodeContent = ({ content }: { readonly content: Uint8Array | null }): string =>
   new TextDecoder().decode(content ?? new Uint8Array());
 export const makePasskey = (fill = 7, bytes = 32): PresentedKey => ({
   kind: "passkey",

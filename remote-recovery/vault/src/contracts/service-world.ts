@@ -1,4 +1,4 @@
-import type { HttpClient, VaultState } from "@relicario/shared/contract";
+import { estimateStrength, type HttpClient, type VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { createService } from "../service/service.ts";
@@ -6,16 +6,15 @@ import { createFakeEngine } from "../testing/fake-engine.ts";
 import { openVisitor } from "../testing/sharing-world.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import type { VisitorContext } from "../visitor/visitor-context.ts";
-import { newSubject, startRealService, type RealService } from "./real-service.ts";
+import { createSubject, startRealService, type RealService } from "./real-service.ts";
 
 /**
- * Vaults over the real service in this process: the shared client, the cheap Argon2id and pictures
- * of the fake engine.
+ * Vaults that use the real service in this process, with the shared client, cheap Argon2id and the
+ * fake engine.
  */
 export interface ServiceWorld extends Pick<RealService, "setClockOffset" | "now"> {
-  /** Signs up a person. */
   readonly signUp: () => Promise<ServicePerson>;
-  /** Opens a link in a browser of its own, signed in or not. */
+  /** Opens a link in another browser, signed in as `viewer` or without a session. */
   readonly visit: (link: string | null, viewer?: ServicePerson) => Promise<VisitorContext>;
   /** Calls without a session. */
   readonly visitor: ObservedHttp;
@@ -25,27 +24,22 @@ export interface ServiceWorld extends Pick<RealService, "setClockOffset" | "now"
 export interface ServicePerson {
   readonly userId: string;
   readonly userName: string;
-  /**
-   * Opens a page of the device with this name, which keeps what it kept. A device has one sign-in.
-   */
+  /** Opens a page on the named device, which keeps its storage and has one sign-in. */
   readonly open: (deviceName?: string, options?: { readonly locked?: boolean }) => Promise<VaultSession>;
-  /** Calls of that device. */
   readonly httpOn: (deviceName?: string) => Promise<ObservedHttp>;
-  /** Signs in on that device again. */
   readonly signInAgain: (deviceName: string) => Promise<void>;
 }
 
-/** Calls that a test can listen to, and lose. */
 interface ObservedHttp {
   readonly http: HttpClient;
   /** `METHOD path` of each call, in order. */
   readonly calls: string[];
-  /** Bodies as they are sent; forms are left out. */
+  /** Bodies as sent, except forms. */
   readonly bodies: unknown[];
-  /** Called before each call; throwing loses it on its way there. */
-  before: (call: string) => void | Promise<void>;
-  /** Called after each call that succeeded; throwing loses the answer. */
-  after: (call: string) => void;
+  /** Called before each call. Throwing loses the request. */
+  beforeCall: (call: string) => void | Promise<void>;
+  /** Called after each successful call. Throwing loses the response. */
+  afterCall: (call: string) => void;
 }
 
 export async function startServiceWorld(): Promise<ServiceWorld> {
@@ -56,26 +50,26 @@ export async function startServiceWorld(): Promise<ServiceWorld> {
     signUp: () => signUp(service),
     visit: async (link, viewer) =>
       openVisitor(viewer === undefined ? service.visitor : (await viewer.httpOn("browser of the link")).http, link),
-    visitor: observe(() => service.visitor),
+    visitor: observeHttp(() => service.visitor),
     stop: () => service.testService.stop(),
   };
 }
 
 async function signUp(service: RealService): Promise<ServicePerson> {
-  const subject = newSubject();
+  const subject = createSubject();
   const signIns = new Map<string, { http: HttpClient; readonly observed: ObservedHttp }>();
   const httpOn: ServicePerson["httpOn"] = async (name = "laptop") => {
     const existing = signIns.get(name);
     if (existing !== undefined) return existing.observed;
     const signIn: { http: HttpClient; readonly observed: ObservedHttp } = {
       http: await service.signIn(subject),
-      observed: observe(() => signIn.http),
+      observed: observeHttp(() => signIn.http),
     };
     signIns.set(name, signIn);
     return signIn.observed;
   };
   const { user_id: userId, user_name: userName } = await createService((await httpOn()).http).shares.getMe();
-  const deviceNamed = (name: string): Promise<Device> =>
+  const openNamedDevice = (name: string): Promise<Device> =>
     openDevice({ vendorId: `relicario on ${name}`, issuer: service.testService.issuer.issuer, subject });
   return {
     userId,
@@ -91,9 +85,11 @@ async function signUp(service: RealService): Promise<ServicePerson> {
         userId,
         service: createService((await httpOn(name)).http),
         engine: createFakeEngine(),
-        device: await deviceNamed(name),
+        estimateStrength,
+        device: await openNamedDevice(name),
         locked,
         onStateChange,
+        confirmMark: () => Promise.resolve(true),
         pause: () => Promise.resolve(),
         locks: null,
       });
@@ -101,25 +97,25 @@ async function signUp(service: RealService): Promise<ServicePerson> {
   };
 }
 
-function observe(current: () => HttpClient): ObservedHttp {
+function observeHttp(getHttp: () => HttpClient): ObservedHttp {
   const recordCall = async <T>(call: string, callback: () => Promise<T>): Promise<T> => {
     observedHttp.calls.push(call);
-    await observedHttp.before(call);
-    const answer = await callback();
-    observedHttp.after(call);
-    return answer;
+    await observedHttp.beforeCall(call);
+    const response = await callback();
+    observedHttp.afterCall(call);
+    return response;
   };
   const observedHttp: ObservedHttp = {
     calls: [],
     bodies: [],
-    before: () => undefined,
-    after: () => undefined,
+    beforeCall: () => undefined,
+    afterCall: () => undefined,
     http: {
       request: (method, path, schema, options = {}) => {
         if (options.body !== undefined && !(options.body instanceof FormData)) observedHttp.bodies.push(options.body);
-        return recordCall(`${method} ${path}`, () => current().request(method, path, schema, options));
+        return recordCall(`${method} ${path}`, () => getHttp().request(method, path, schema, options));
       },
-      stream: (method, path, options) => recordCall(`${method} ${path}`, () => current().stream(method, path, options)),
+      stream: (method, path, options) => recordCall(`${method} ${path}`, () => getHttp().stream(method, path, options)),
     },
   };
   return observedHttp;

@@ -2,7 +2,7 @@ import type { ApprovedDevice, RequestingDevice } from "@relicario/shared/contrac
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { resealAll } from "../operations/reseal-for-all-openers.ts";
-import { registerOpener, openableRows } from "../operations/openers.ts";
+import { registerOpener, readOpenableRows } from "../operations/openers.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import {
@@ -21,12 +21,12 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /**
- * Who shows this code, and what it would open. Changes nothing.
+ * Reads which device shows this code, and how many secrets the device would open. Changes nothing.
  *
- * @param codeInput the code as it was typed or scanned
+ * @param codeInput the code as typed or scanned
  * @throws PortalError `device_code_unreadable`, `vault_locked`, `device_link_unavailable`,
- *   `device_link_own`, `decryption_failed` when what lies there was not left by whoever shows the
- *   code.
+ *   `device_link_own`, `no_keyring`, `decryption_failed` if the message was not sealed with this
+ *   code
  */
 export async function inspectRequestingDevice(
   vault: VaultSession,
@@ -39,21 +39,21 @@ export async function inspectRequestingDevice(
     const { opener } = await readLinkRequest(vault, code, options.signal);
     const account = await readAccount(vault, options.signal);
     if (account === null) throw new PortalError("no_keyring");
-    return { name: opener.name, secretCount: (await openableRows(vault, account)).length };
+    return { name: opener.name, secretCount: (await readOpenableRows(vault, account)).length };
   } finally {
     wipe(code);
   }
 }
 
 /**
- * Enters the device that shows this code as an opener, seals to it what `presentedOpener` opens,
- * and tells it the newest state. What is done stays done: after an abort or an error the same code
- * goes on while it lasts, and any call of `resealForAllOpeners` does.
+ * Adds the device that shows this code as an opener. Seals the secrets that `presentedOpener` opens
+ * to the new opener, and sends the device the newest state. After an interruption, the same code
+ * continues until it expires; `resealForAllOpeners` continues at any time.
  *
- * @returns `notified` is false when the other device no longer waits: it unlocks by its passkey all
- *   the same
- * @throws PortalError as {@link inspectRequestingDevice}, `id_taken`, `limit_reached`, and those of
- *   showing an opener and of publishing.
+ * @returns `notified` is false if the other device no longer waits; its passkey still unlocks that
+ *   device
+ * @throws PortalError those of {@link inspectRequestingDevice}, `id_taken`, `limit_reached`, and
+ *   errors of presenting an opener and of publishing
  */
 export async function admitDevice(
   vault: VaultSession,
@@ -65,14 +65,19 @@ export async function admitDevice(
   try {
     vault.requireKeys();
     const request = await readLinkRequest(vault, code, options.signal);
-    const sealed = await withPresentedOpener(vault, presentedOpener, options, async (_account, presentOpener) => {
-      const opener = await presentOpener();
-      if (vault.accountKey === null) throw new PortalError("show_opener_first");
-      const { kind, name } = request.opener;
-      await registerOpener(vault, vault.accountKey, { ...toSlotTarget(request), kind, name }, options);
-      return resealAll(vault, opener, (openers) => openers, options);
-    });
-    return { ...sealed, notified: await sendAnswer(vault, code, options.signal) };
+    const resealedSecrets = await withPresentedOpener(
+      vault,
+      presentedOpener,
+      options,
+      async (_account, presentOpener) => {
+        const opener = await presentOpener();
+        if (vault.accountKey === null) throw new PortalError("show_opener_first");
+        const { kind, name } = request.opener;
+        await registerOpener(vault, vault.accountKey, { ...toSlotTarget(request), kind, name }, options);
+        return resealAll(vault, opener, (openers) => openers, options);
+      },
+    );
+    return { ...resealedSecrets, notified: await sendAnswer(vault, code, options.signal) };
   } finally {
     wipe(code);
   }
@@ -96,22 +101,22 @@ async function readLinkRequest(
   }
 }
 
-/** The state that this device has read and opened, with everything that it just published. */
+/** Sends the newest verified state. Returns false if the other device no longer waits. */
 async function sendAnswer(vault: VaultSession, code: Bytes, signal: AbortSignal | undefined): Promise<boolean> {
   const account = await readAccount(vault, signal);
   if (account?.view.openedKeyring == null) throw new PortalError("vault_locked");
   const { state_rev: stateRev, state } = account.view.keyring;
-  const sealed = await sealLinkAnswer(code, {
+  const sealedAnswer = await sealLinkAnswer(code, {
     v: 1,
     user_id: vault.userId,
     state_rev: stateRev,
     state_sha256: computeStateDigest(state),
   });
   try {
-    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.answer(deriveDeviceLinkId(code), sealed));
+    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.answer(deriveDeviceLinkId(code), sealedAnswer));
     return true;
   } catch (error) {
-    if (isPortalError(error, "not_found", "conflict")) return false; // its time is over, or another device answered
+    if (isPortalError(error, "not_found", "conflict")) return false; // the link expired, or another device answered
     throw error;
   }
 }

@@ -34,7 +34,7 @@ const textOf = ({ content }: { readonly content: Uint8Array }): string => new Te
 const codeOf = ({ words }: DeviceOffer): string => words.join(" ");
 const otherId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 
-/** A phone with secrets, and a new laptop that offers its passkey. */
+/** Opens a phone with secrets, and a new laptop that offers its passkey. */
 async function openPhoneAndLaptop(
   ...titles: readonly string[]
 ): Promise<{ world: World; phone: VaultSession; laptop: VaultSession; ids: string[]; offer: DeviceOffer }> {
@@ -48,19 +48,18 @@ async function openPhoneAndLaptop(
   return { world, phone, laptop, ids, offer };
 }
 
-/** The mailbox of an offer, as the service holds it. */
 function mailboxOf({ service }: World, offer: DeviceOffer): { message: string; answer: string | null } {
   const link = service.deviceLinks.get(deriveDeviceLinkId(parseDeviceCode(codeOf(offer))));
-  if (link === undefined) throw new TypeError("no mailbox");
+  if (link === undefined) throw new TypeError("expected a mailbox");
   return link;
 }
 
 const statesOf = ({ service }: World): { state_rev: number; state: string }[] => {
-  if (service.account.keyring === null) throw new TypeError("no keyring");
+  if (service.account.keyring === null) throw new TypeError("expected a keyring");
   return service.account.keyring.states;
 };
 
-/** What somebody who has the code could leave in its place. */
+/** Replaces the message, like an attacker who has the code. */
 async function replaceMessage(
   world: World,
   offer: DeviceOffer,
@@ -72,22 +71,22 @@ async function replaceMessage(
   link.message = await sealLinkRequest(code, change(request));
 }
 
-describe("another device by a device at hand", () => {
-  it("gets the list back and the contents of every secret, by its own passkey", async () => {
+describe("adding a device from an unlocked one", () => {
+  it("opens the list and every secret on the new device with the new passkey", async () => {
     const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop("Second", "Third");
     expect(offer.words).toHaveLength(12);
     expect(await inspectRequestingDevice(phone, codeOf(offer))).toEqual({ name: "New laptop", secretCount: 3 });
-    const progress: string[] = [];
+    const progressEvents: string[] = [];
     const options = {
       onProgress: ({ phase, done, total }: { phase: string; done: number; total: number }) =>
-        progress.push(`${phase} ${String(done)}/${String(total)}`),
+        progressEvents.push(`${phase} ${String(done)}/${String(total)}`),
     };
     expect(await admitDevice(phone, ` ${codeOf(offer).toUpperCase()}\n`, makePicture("market"), options)).toEqual({
-      resealed: 3,
-      skipped: [],
+      resealedCount: 3,
+      skippedIds: [],
       notified: true,
     });
-    expect(progress).toEqual(expect.arrayContaining(["sealing 0/3", "sealing 3/3"]));
+    expect(progressEvents).toEqual(expect.arrayContaining(["sealing 0/3", "sealing 3/3"]));
     await joinDevice(laptop, offer, makePasskey());
     expect((await list(laptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second", "Third"]);
     for (const [index, id] of ids.entries())
@@ -99,11 +98,11 @@ describe("another device by a device at hand", () => {
       { kind: "passkey", name: "New laptop", secretCount: 3 },
     ]);
     expect((await laptop.device.read()).passkeyOpener).not.toBeNull();
-    expect((await phone.device.read()).passkeyOpener).toBeNull(); // made elsewhere
+    expect((await phone.device.read()).passkeyOpener).toBeNull(); // the passkey was created elsewhere
     expect(JSON.stringify(world.service.bodies)).not.toContain("New laptop");
   });
 
-  it("waits until the answer is there, over calls that get lost", async () => {
+  it("polls until there is an answer, despite lost calls", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     let pollCount = 0;
     world.service.beforeCall = async (call) => {
@@ -117,7 +116,7 @@ describe("another device by a device at hand", () => {
     expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
-  it("gives up after its time, by the service's word or by its own clock; another code takes the same passkey", async () => {
+  it("expires by the service's response or the device's clock; another code works with the same passkey", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await expect(joinDevice(laptop, { ...offer, expiresAt: new Date(0).toISOString() }, makePasskey())).rejects.toEqual(
       errorWithCode("device_link_expired"),
@@ -134,7 +133,7 @@ describe("another device by a device at hand", () => {
     expect((await listOpeners(phone)).openers).toHaveLength(2);
   });
 
-  it("can be left, and says so at once", async () => {
+  it("can be cancelled at once", async () => {
     const { laptop, offer } = await openPhoneAndLaptop();
     const controller = new AbortController();
     controller.abort();
@@ -143,16 +142,16 @@ describe("another device by a device at hand", () => {
     );
   });
 
-  it("goes on with the same code after a lost answer: nothing is entered twice", async () => {
+  it("continues with the same code after lost calls, and adds the device once", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop("Second");
-    let lost = 0;
+    let failedCalls = 0;
     world.service.beforeCall = (call) => {
-      if (call.endsWith("/answer") && call.startsWith("PUT") && lost++ < 3) throw new PortalError("offline");
+      if (call.endsWith("/answer") && call.startsWith("PUT") && failedCalls++ < 3) throw new PortalError("offline");
     };
     await expect(admitDevice(phone, codeOf(offer), makePicture("market"))).rejects.toEqual(errorWithCode("offline"));
     expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
-      resealed: 0,
-      skipped: [],
+      resealedCount: 0,
+      skippedIds: [],
       notified: true,
     });
     expect((await listOpeners(phone)).openers).toHaveLength(2);
@@ -160,23 +159,23 @@ describe("another device by a device at hand", () => {
     expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
-  it("that no longer waits is an opener all the same: its passkey unlocks it", async () => {
+  it("adds a device that no longer waits: the device's passkey unlocks it", async () => {
     const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop();
     world.service.beforeCall = (call) => {
       if (call.startsWith("PUT /device-links/")) world.service.deviceLinks.clear();
     };
     expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
-      resealed: 1,
-      skipped: [],
+      resealedCount: 1,
+      skippedIds: [],
       notified: false,
     });
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("device_link_expired"));
     expect(textOf(await openSmallSecret(laptop, ids[0] ?? "", makePasskey(), {}))).toBe("content of First");
   });
 
-  it("tells which words cannot be read by their places, before anything is asked of the service", async () => {
+  it("reports unreadable words by their positions, before any call", async () => {
     const { world, phone, offer } = await openPhoneAndLaptop();
-    const before = world.service.calls.length;
+    const callCountBefore = world.service.calls.length;
     const inspectWords = (words: readonly string[]): Promise<unknown> =>
       inspectRequestingDevice(phone, words.join(" ")).catch((error: unknown) => error);
     expect(await inspectWords(offer.words.slice(1))).toEqual(errorWithCode("device_code_unreadable", { words: 11 }));
@@ -185,10 +184,10 @@ describe("another device by a device at hand", () => {
     );
     expect(await inspectWords(Array<string>(12).fill("abandon"))).toEqual(errorWithCode("device_code_unreadable", {}));
     expect(await inspectWords([])).toEqual(errorWithCode("device_code_unreadable", { words: 0 }));
-    expect(world.service.calls).toHaveLength(before);
+    expect(world.service.calls).toHaveLength(callCountBefore);
   });
 
-  it("takes an unlocked device and an opener of the account; the new passkey cannot vouch for itself", async () => {
+  it("needs an unlocked device and an opener of the account; the new passkey cannot authorise itself", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await expect(inspectRequestingDevice(laptop, codeOf(offer))).rejects.toEqual(errorWithCode("vault_locked"));
     await expect(admitDevice(laptop, codeOf(offer), makePicture("market"))).rejects.toEqual(
@@ -202,7 +201,7 @@ describe("another device by a device at hand", () => {
     expect((await listOpeners(phone)).openers).toHaveLength(1);
   });
 
-  it("says in the words of the service that the code is this browser's own", async () => {
+  it("reports device_link_own when the service forbids reading this browser's own message", async () => {
     const { world, phone, offer } = await openPhoneAndLaptop();
     world.service.beforeCall = (call) => {
       if (call.startsWith("GET /device-links/")) throw new PortalError("forbidden");
@@ -210,7 +209,7 @@ describe("another device by a device at hand", () => {
     await expect(inspectRequestingDevice(phone, codeOf(offer))).rejects.toEqual(errorWithCode("device_link_own"));
   });
 
-  it("offers passkeys alone, with a name", async () => {
+  it("accepts only passkeys, with a name", async () => {
     const { laptop } = await openPhoneAndLaptop();
     await expect(offerDevice(laptop, { key: makePasskey(), name: "" })).rejects.toEqual(
       errorWithCode("validation_error", { fields: ["name"] }),
@@ -229,7 +228,7 @@ describe("browsers without Ed25519", () => {
     jest.restoreAllMocks();
   });
 
-  it("let devices in and are let in; nothing is kept there, and the passkey unlocks the next page", async () => {
+  it("admit devices and are admitted; they save no keys, and the passkey unlocks after a reload", async () => {
     const { subtle } = crypto;
     const importKey = subtle.importKey.bind(subtle) as (...parameters: unknown[]) => Promise<CryptoKey>;
     jest
@@ -241,8 +240,8 @@ describe("browsers without Ed25519", () => {
       );
     const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop("Second");
     expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
-      resealed: 2,
-      skipped: [],
+      resealedCount: 2,
+      skippedIds: [],
       notified: true,
     });
     await joinDevice(laptop, offer, makePasskey());
@@ -255,8 +254,8 @@ describe("browsers without Ed25519", () => {
   });
 });
 
-describe("a service between two devices", () => {
-  it("that swaps what lies in the mailbox is refused before anything is shown or entered", async () => {
+describe("a hostile service between two devices", () => {
+  it("that swaps the message is refused before anything is shown or added", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     const link = mailboxOf(world, offer);
     const { message } = link;
@@ -283,7 +282,7 @@ describe("a service between two devices", () => {
     expect((await listOpeners(phone)).openers).toHaveLength(1);
   });
 
-  it("cannot have another opener replaced: an id that is taken is refused", async () => {
+  it("cannot replace another opener: an id in use is refused", async () => {
     const { world, phone, offer } = await openPhoneAndLaptop();
     const [image] = (await listOpeners(phone)).openers;
     const slots = JSON.stringify(world.service.account.keyring?.slots);
@@ -295,7 +294,7 @@ describe("a service between two devices", () => {
     expect(JSON.stringify(world.service.account.keyring?.slots)).toBe(slots);
   });
 
-  it("cannot answer by itself, nor give back the question, or the answer to another code or account", async () => {
+  it("cannot forge an answer, or return the message or the answer of another code or account", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     const otherOffer = await offerDevice(laptop, { key: makePasskey(), name: "New laptop" });
     await admitDevice(phone, codeOf(otherOffer), makePicture("market"));
@@ -319,10 +318,10 @@ describe("a service between two devices", () => {
     }
   });
 
-  it("that shows the new device an older state is found out", async () => {
+  it("that shows the new device an older state is detected", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await admitDevice(phone, codeOf(offer), makePicture("market"));
-    const older = world.service.snapshot();
+    const olderAccount = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
     mailboxOf(world, offer).answer = await sealLinkAnswer(parseDeviceCode(codeOf(offer)), {
@@ -331,16 +330,16 @@ describe("a service between two devices", () => {
       state_rev: stateRev,
       state_sha256: computeStateDigest(state),
     });
-    world.service.account = older;
+    world.service.account = olderAccount;
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
     expect(laptop.keys).toBeNull();
     expect((await laptop.device.read()).remembered).toBeNull();
   });
 
-  it("that shows two devices different histories is found out", async () => {
+  it("that shows two devices different histories is detected", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await admitDevice(phone, codeOf(offer), makePicture("market"));
-    const fork = world.service.snapshot();
+    const forkedAccount = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
     mailboxOf(world, offer).answer = await sealLinkAnswer(parseDeviceCode(codeOf(offer)), {
@@ -349,7 +348,7 @@ describe("a service between two devices", () => {
       state_rev: stateRev,
       state_sha256: computeStateDigest(state),
     });
-    world.service.account = fork;
+    world.service.account = forkedAccount;
     const tablet = await world.open("tablet");
     (await unlock(tablet, makePicture("market"), {})).opener.wipe();
     await protect(tablet, textSecret("Another second"), {});
@@ -358,52 +357,52 @@ describe("a service between two devices", () => {
     expect(laptop.keys).toBeNull();
   });
 
-  it("that says there is nothing yet, or leaves out states in between, is found out", async () => {
+  it("that claims an empty account, or omits states, is detected", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await admitDevice(phone, codeOf(offer), makePicture("market"));
     await protect(phone, textSecret("Second"), {});
-    world.service.transformAnswer = (call, answer) =>
-      call === "GET /user/keyring" ? { ...(answer as object), states: [] } : answer;
+    world.service.transformResponse = (call, response) =>
+      call === "GET /user/keyring" ? { ...(response as object), states: [] } : response;
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
-    world.service.transformAnswer = (call, answer) => (call === "GET /user/keyring" ? null : answer);
+    world.service.transformResponse = (call, response) => (call === "GET /user/keyring" ? null : response);
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
-    world.service.transformAnswer = (_call, answer) => answer;
-    await joinDevice(laptop, offer, makePasskey()); // what was published since leads on from the answer
+    world.service.transformResponse = (_call, response) => response;
+    await joinDevice(laptop, offer, makePasskey()); // later states follow from the state in the answer
     expect((await list(laptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second"]);
   });
 
-  it("that tells of a state before it is there is not followed, and is once it shows it", async () => {
+  it("that does not serve the state of the answer yet is refused until it serves that state", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
-    const before = world.service.snapshot();
+    const accountBefore = world.service.snapshot();
     await admitDevice(phone, codeOf(offer), makePicture("market"));
-    const after = world.service.account;
-    world.service.account = before;
+    const accountAfter = world.service.account;
+    world.service.account = accountBefore;
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
-    world.service.account = after;
+    world.service.account = accountAfter;
     await joinDevice(laptop, offer, makePasskey());
     expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
-  it("that keeps the new slot back leaves the device locked", async () => {
+  it("that withholds the new slot leaves the device locked", async () => {
     const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     await admitDevice(phone, codeOf(offer), makePicture("market"));
-    world.service.transformAnswer = (call, answer) =>
+    world.service.transformResponse = (call, response) =>
       call === "GET /user/keyring"
-        ? { ...(answer as object), slots: world.service.account.keyring?.slots.slice(0, 1) }
-        : answer;
+        ? { ...(response as object), slots: world.service.account.keyring?.slots.slice(0, 1) }
+        : response;
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("not_this_passkey"));
     expect(laptop.keys).toBeNull();
   });
 
-  it("cannot lead a device that holds the account back to what it knows to be old", async () => {
+  it("cannot return a device with a checkpoint to an older state", async () => {
     const { world, phone } = await openPhoneAndLaptop();
     const tablet = await world.open("tablet");
     const offer = await offerDevice(tablet, { key: makePasskey(), name: "Tablet" });
     await admitDevice(phone, codeOf(offer), makePicture("market"));
-    const older = world.service.snapshot();
+    const olderAccount = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     (await unlock(tablet, makePicture("market"), {})).opener.wipe();
-    world.service.account = older;
+    world.service.account = olderAccount;
     await expect(joinDevice(await world.open("tablet"), offer, makePasskey())).rejects.toEqual(
       errorWithCode("older_state"),
     );

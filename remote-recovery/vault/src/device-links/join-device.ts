@@ -28,29 +28,28 @@ import type { VaultSession } from "../session/vault-session.ts";
 /*
  * [Note: Another device]
  *
- * 1. The new device makes a passkey and a code, leaves a letter in the code's mailbox
- *    (`offerDevice`), shows the code, and waits.
- * 2. The device at hand is given the code, reads the letter (`admit-device.ts`), is shown something
- *    that opens the account, enters the new opener into book and keyring, seals the tickets to it
- *    as well, and answers with the newest state that it has verified.
- * 3. The new device reads the keyring: it has to be that state, or lead to it. Then its passkey
- *    unlocks it (`joinDevice`).
+ * 1. The new device creates a passkey and a code, leaves a sealed message in the code's mailbox
+ *    (`offerDevice`), shows the code, and polls for the answer.
+ * 2. The unlocked device opens the message with the code (`admit-device.ts`) and is presented an
+ *    opener. It adds the new opener to book and keyring, re-seals the tickets to the new opener,
+ *    and answers with the newest state that it has verified.
+ * 3. The new device reads the keyring, which must be at that state or follow from it. Then its
+ *    passkey unlocks it (`joinDevice`).
  *
- * No key travels. Whatever is lost on the way, both go on with the same code while it lasts; after
- * that the passkey unlocks as any other does, if it was entered.
+ * No key is sent. After a lost call, both devices continue with the same code until it expires.
+ * After that, the passkey unlocks like any other if it was added.
  */
 
-/** Milliseconds between two looks into the mailbox. */
-const pollInterval = 2_000;
+const pollIntervalMilliseconds = 2_000;
 
 const OfferInput = z.object({ name: nonEmptyText(maxFileNameLength) });
 
 /**
- * Leaves what this device asks for in a mailbox of its own. Nothing is kept, and nothing of the
- * account changes.
+ * Leaves a message with this device's passkey opener in a new mailbox. Saves nothing, and changes
+ * nothing in the account.
  *
- * @throws PortalError `validation_error` for its name or kind, `passkey_without_prf`, and those of
- *   the call.
+ * @throws PortalError `validation_error` for the name or the kind of key, `passkey_without_prf`,
+ *   and errors of the call
  */
 export async function offerDevice(
   vault: VaultSession,
@@ -81,12 +80,12 @@ export async function offerDevice(
 }
 
 /**
- * Waits until the device at hand has answered, and unlocks with the passkey that was offered. What
- * the service shows has to lead to the state that the other device vouches for.
+ * Waits for the unlocked device's answer, then unlocks with the offered passkey. The served keyring
+ * must follow from the state in the answer.
  *
- * @throws PortalError `device_link_expired`, `histories_differ`, `decryption_failed` for an answer
- *   that is none, `cancelled`, and those of {@link unlock}. After all of them but the first the
- *   same offer may be waited for once more.
+ * @throws PortalError `device_link_expired`, `histories_differ`, `decryption_failed` for a forged
+ *   answer, `cancelled`, and those of {@link unlock}. After any error but the first, the same offer
+ *   can be used again.
  */
 export async function joinDevice(
   vault: VaultSession,
@@ -120,11 +119,11 @@ async function waitForAnswer(
     const answer = await pollAnswer(vault, deriveDeviceLinkId(code), signal);
     if (answer !== null) return openLinkAnswer(code, vault.userId, answer);
     if (vault.now() >= deadline) throw new PortalError("device_link_expired");
-    await vault.pause(pollInterval, signal);
+    await vault.pause(pollIntervalMilliseconds, signal);
   }
 }
 
-/** A look that got lost is made again, as long as there is time. */
+/** Null while there is no answer, and after a lost call. */
 async function pollAnswer(vault: VaultSession, id: string, signal: AbortSignal | undefined): Promise<string | null> {
   try {
     return await vault.service.deviceLinks.readAnswer(id, signal);

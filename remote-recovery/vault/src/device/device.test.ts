@@ -9,14 +9,14 @@ import {
   savePendingSketch,
   loadPendingSketches,
   loadPendingAccount,
-  type FirstAccount,
+  type NewAccountDocuments,
 } from "./pending-account.ts";
 import { AccountKey, deriveMetadataKeys, toStoredMetadataKeys, fromStoredMetadataKeys } from "../seal/account-key.ts";
 import { createKeyStatement } from "../seal/account-signatures.ts";
 import { createEmptyBook, createEmptyBookInner, sealBookInner, sketchToB64u } from "../seal/book.ts";
 import { utf8 } from "../seal/bytes.ts";
 import { createEmptyShares } from "../seal/shares.ts";
-import { sketchFor } from "../testing/fake-engine.ts";
+import { createFakeSketch } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
 import { getLockedSince, markLocked, markUnlocked, openDevice, readDeviceRecord, type DeviceRecord } from "./device.ts";
 
@@ -26,15 +26,18 @@ const emptyRecord = {
   v: 1,
   kind: null,
   metadataKeys: null,
+  mark: null,
   locked: false,
   lockedAt: null,
   lockedSignIn: null,
   passkeyOpener: null,
   lastActivity: null,
   autoLockMinutes: 15,
+  keepOpen: "five_minutes",
   remembered: null,
   consent: null,
-  checkedOpeners: null,
+  bookInner: null,
+  versions: {},
   pending: null,
   sketches: null,
   newShares: null,
@@ -48,25 +51,28 @@ const checkpoint = {
   count: 2,
   recipient: "age1pq1…",
   signingKey: makeDigest("k"),
+  authorKey: makeDigest("k"),
 };
 
-/** Some digest. */
 function makeDigest(letter: string): string {
   return letter.repeat(42) + "A";
 }
 
-async function createFirstAccount(): Promise<FirstAccount> {
+async function createFirstAccount(): Promise<NewAccountDocuments> {
   const accountKey = AccountKey.generate(1);
   const keys = await deriveMetadataKeys(accountKey);
   const id = "019a9e2c-7c1e-7abc-8def-0000000000aa";
   return {
     keys,
-    book: { ...createEmptyBook(), inner: await sealBookInner(accountKey, userId, createEmptyBookInner()) },
+    book: {
+      ...createEmptyBook(),
+      inner: await sealBookInner(accountKey, userId, { ...createEmptyBookInner(), inner_rev: 1 }),
+    },
     shares: await createEmptyShares(accountKey, userId),
-    statement: await createKeyStatement(keys, userId),
+    statement: await createKeyStatement(accountKey, userId),
     record: { id, helper: Buffer.alloc(454, 1).toString("base64url"), created_at: "2026-11-21T10:00:00.000Z" },
     slot: { opener_id: id, kind: "image", slot: Buffer.alloc(1_600, 2).toString("base64url") },
-    sketch: sketchToB64u(sketchFor("market")),
+    sketch: sketchToB64u(createFakeSketch("market")),
   };
 }
 
@@ -86,7 +92,7 @@ describe("openDevice", () => {
     jest.restoreAllMocks();
   });
 
-  it("keeps a record for each account, apart", async () => {
+  it("keeps a separate record for each account", async () => {
     const device = await openDevice(account);
     expect(await device.read()).toEqual(emptyRecord);
     await device.write({ kind: "own" });
@@ -96,10 +102,10 @@ describe("openDevice", () => {
     expect(await (await openDevice({ ...account, issuer: "https://else.example" })).read()).toEqual(emptyRecord);
   });
 
-  it("keeps the metadata keys unreadable, and gives the same ones back", async () => {
+  it("stores non-extractable metadata keys, and restores the same keys", async () => {
     const recipient = await storeKeys(account, "own");
     const { metadataKeys } = await (await openDevice(account)).read();
-    if (metadataKeys === null) throw new TypeError("kept");
+    if (metadataKeys === null) throw new TypeError("expected stored metadata keys");
     for (const key of [
       metadataKeys.label,
       metadataKeys.book,
@@ -115,7 +121,7 @@ describe("openDevice", () => {
     expect(fromStoredMetadataKeys(metadataKeys)).toMatchObject({ recipient, keyEpoch: 1 });
   });
 
-  it("wraps what waits for one purpose and one account", async () => {
+  it("unwraps only for the same purpose and account", async () => {
     const [mine, theirs] = [await openDevice(account), await openDevice(otherAccount)];
     const wrapped = await mine.wrap("pending", utf8("secret"));
     expect(await mine.unwrap("pending", wrapped)).toEqual(utf8("secret"));
@@ -124,7 +130,7 @@ describe("openDevice", () => {
     expect(new TextDecoder("latin1").decode(wrapped.data)).not.toContain("secret");
   });
 
-  it("keeps members that it does not know: another release wrote them", async () => {
+  it("keeps unknown members, which another release wrote", async () => {
     const device = await openDevice(account);
     await device.write({ ...{ passkeys: ["of a later release"] }, kind: "own" });
     await device.write({ remembered: checkpoint });
@@ -140,34 +146,34 @@ describe("openDevice", () => {
   });
 
   it.each([
-    ["a later version", { v: 2 }],
-    ["a damage", { locked: "yes" }],
-  ])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_case, change) => {
+    ["a record of a later version", { v: 2 }],
+    ["a damaged record", { locked: "yes" }],
+  ])("refuses %s and does not overwrite the record until it is archived", async (_case, change) => {
     const device = await openDevice(account);
     await device.write({ remembered: checkpoint });
     const { openDB } = await import("idb");
     const database = await openDB("relicario-vault");
-    const unreadableRecord: unknown = { ...((await database.get("accounts", device.name)) as object), ...change };
-    await database.put("accounts", unreadableRecord, device.name);
-    const unreadable = { code: "device_record_unreadable" };
-    await expect(device.read()).rejects.toMatchObject(unreadable);
-    await expect(device.write({ kind: "own" })).rejects.toMatchObject(unreadable);
-    await expect(markLocked(account, 1, null)).rejects.toMatchObject(unreadable);
-    expect(await database.get("accounts", device.name)).toEqual(unreadableRecord);
+    const unreadableRecord: unknown = { ...((await database.get("accounts", device.storageKey)) as object), ...change };
+    await database.put("accounts", unreadableRecord, device.storageKey);
+    const unreadableError = { code: "device_record_unreadable" };
+    await expect(device.read()).rejects.toMatchObject(unreadableError);
+    await expect(device.write({ kind: "own" })).rejects.toMatchObject(unreadableError);
+    await expect(markLocked(account, 1, null)).rejects.toMatchObject(unreadableError);
+    expect(await database.get("accounts", device.storageKey)).toEqual(unreadableRecord);
     await device.archive();
     expect(await device.read()).toEqual(emptyRecord);
     expect((await database.getAllKeys("accounts")).map(String)).toEqual([expect.stringMatching(/ set aside 20\d\d-/)]);
     database.close();
   });
 
-  it("stops aloud at a database of a later release: it is no fresh device", async () => {
+  it("refuses a database of a later release instead of starting as a new device", async () => {
     (await openDevice(account)).close();
     const { openDB } = await import("idb");
     (await openDB("relicario-vault", 2)).close();
     await expect(openDevice(account)).rejects.toMatchObject({ code: "device_record_unreadable" });
   });
 
-  it("loses nothing that two tabs write at once", async () => {
+  it("keeps the concurrent writes of two tabs", async () => {
     const [firstTab, secondTab] = [await openDevice(account), await openDevice(account)];
     const raiseStateRev = (stateRev: number) => (current: DeviceRecord) => ({
       remembered:
@@ -184,7 +190,7 @@ describe("openDevice", () => {
     expect(await firstTab.read()).toMatchObject({ kind: "own", locked: true, remembered: { stateRev: 9 } });
   });
 
-  it("says storage_full when the disk is full, and keeps what it had", async () => {
+  it("throws storage_full when the disk is full and keeps the previous record", async () => {
     const device = await openDevice(account);
     await device.write({ kind: "own" });
     jest.spyOn(IDBObjectStore.prototype, "put").mockImplementation(() => {
@@ -198,13 +204,18 @@ describe("openDevice", () => {
     expect((await device.read()).kind).toBe("own");
   });
 
-  it("keeps in memory where IndexedDB is refused", async () => {
-    const refused = {
+  it("keeps the record in memory where IndexedDB is unavailable", async () => {
+    const blockedFactory = {
       open: () => {
         throw new DOMException("no", "SecurityError");
       },
     };
-    for (const factory of [undefined, refused]) {
+    const deniedFactory = {
+      open: () => {
+        throw new DOMException("The user denied permission to access the database.", "UnknownError"); // Chromium's
+      },
+    };
+    for (const factory of [undefined, blockedFactory, deniedFactory]) {
       Object.defineProperty(globalThis, "indexedDB", { value: factory, configurable: true, writable: true });
       const device = await openDevice(account);
       await device.write({ kind: "shared" });
@@ -216,46 +227,53 @@ describe("openDevice", () => {
   });
 });
 
-describe("what waits on a device", () => {
+describe("a pending account and pending sketches", () => {
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
   });
 
-  it("is there after a reload: the account that was made, and each sketch once, until it is published", async () => {
+  it("survive a reload; each sketch is stored once, until published", async () => {
     const firstAccount = await createFirstAccount();
-    const before = await openDevice(account);
-    await savePendingAccount(before, firstAccount);
-    for (const subject of ["market", "forest", "market"]) await savePendingSketch(before, sketchFor(subject));
-    before.close();
-    const after = await openDevice(account);
-    const { keys, ...rest } = firstAccount;
-    expect(await loadPendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
-    expect(await loadPendingSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
-    const published = (subject: string) => new Set([sketchToB64u(sketchFor(subject))]);
-    await removePublishedSketches(after, published("market"));
-    expect(await loadPendingSketches(after)).toEqual([sketchFor("forest")]);
-    await removePublishedSketches(after, published("forest"));
-    expect((await after.read()).sketches).toBeNull();
+    const deviceBeforeReload = await openDevice(account);
+    await savePendingAccount(deviceBeforeReload, firstAccount);
+    for (const subject of ["market", "forest", "market"])
+      await savePendingSketch(deviceBeforeReload, createFakeSketch(subject));
+    deviceBeforeReload.close();
+    const deviceAfterReload = await openDevice(account);
+    const { keys, ...documents } = firstAccount;
+    expect(await loadPendingAccount(deviceAfterReload)).toMatchObject({
+      ...documents,
+      keys: { recipient: keys.recipient },
+    });
+    expect(await loadPendingSketches(deviceAfterReload)).toEqual([
+      createFakeSketch("market"),
+      createFakeSketch("forest"),
+    ]);
+    const published = (subject: string) => new Set([sketchToB64u(createFakeSketch(subject))]);
+    await removePublishedSketches(deviceAfterReload, published("market"));
+    expect(await loadPendingSketches(deviceAfterReload)).toEqual([createFakeSketch("forest")]);
+    await removePublishedSketches(deviceAfterReload, published("forest"));
+    expect((await deviceAfterReload.read()).sketches).toBeNull();
   });
 });
 
-describe("two tabs that keep sketches", () => {
-  it("lose none by a reading that forgets another", async () => {
+describe("two tabs that change sketches", () => {
+  it("keep a sketch that one tab adds while the other removes a published sketch", async () => {
     globalThis.indexedDB = new IDBFactory();
     const [firstTab, secondTab] = [await openDevice(account), await openDevice(account)];
-    await savePendingSketch(firstTab, sketchFor("market"));
+    await savePendingSketch(firstTab, createFakeSketch("market"));
     let interrupted = false;
     const interruptedDevice = {
       ...secondTab,
       unwrap: async (...parameters: Parameters<typeof secondTab.unwrap>) => {
         const bytes = await secondTab.unwrap(...parameters);
-        if (!interrupted) await savePendingSketch(firstTab, sketchFor("forest"));
+        if (!interrupted) await savePendingSketch(firstTab, createFakeSketch("forest"));
         interrupted = true;
         return bytes;
       },
     };
-    await removePublishedSketches(interruptedDevice, new Set([sketchToB64u(sketchFor("market"))]));
-    expect(await loadPendingSketches(firstTab)).toEqual([sketchFor("forest")]);
+    await removePublishedSketches(interruptedDevice, new Set([sketchToB64u(createFakeSketch("market"))]));
+    expect(await loadPendingSketches(firstTab)).toEqual([createFakeSketch("forest")]);
   });
 });
 
@@ -271,7 +289,7 @@ describe("locking a device", () => {
     return JSON.stringify(keys);
   };
 
-  it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
+  it("marks an own device as locked, and creates no record on a device without keys", async () => {
     await storeKeys(account, "own");
     await markLocked(account, 1_000, 1);
     await markLocked(account, 2_000, 2);
@@ -283,32 +301,27 @@ describe("locking a device", () => {
   });
 });
 
-describe("lockedSince", () => {
+describe("getLockedSince", () => {
   const minuteMilliseconds = 60_000;
   const unlockedRecord = { locked: false, lockedAt: null, lastActivity: 10 * minuteMilliseconds, autoLockMinutes: 15 };
 
   it.each([
-    ["not before the minutes have passed", unlockedRecord, 25 * minuteMilliseconds - 1, null],
+    ["is null before the minutes have passed", unlockedRecord, 25 * minuteMilliseconds - 1, null],
+    ["is the end of the minutes at any later time", unlockedRecord, 90 * minuteMilliseconds, 25 * minuteMilliseconds],
     [
-      "from the end of the minutes on, whenever it is looked at",
-      unlockedRecord,
-      90 * minuteMilliseconds,
-      25 * minuteMilliseconds,
-    ],
-    [
-      "from the lock on",
+      "is the time of the lock",
       { ...unlockedRecord, locked: true, lockedAt: 12 * minuteMilliseconds },
       90 * minuteMilliseconds,
       12 * minuteMilliseconds,
     ],
     [
-      "from now on when no time was kept",
+      "is now when no time of the lock was stored",
       { ...unlockedRecord, locked: true },
       11 * minuteMilliseconds,
       11 * minuteMilliseconds,
     ],
     [
-      "where no activity was ever kept",
+      "counts from 1970 when no activity was stored",
       { ...unlockedRecord, lastActivity: null },
       90 * minuteMilliseconds,
       15 * minuteMilliseconds,

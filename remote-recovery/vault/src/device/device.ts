@@ -2,34 +2,37 @@ import { base64urlBytes, PositiveInt, Digest, Id } from "@relicario/shared/api";
 import {
   buildAccountStorageKey,
   autoLockMinutes,
+  keepOpenDurations,
   deviceStorage,
   type DeviceAccount,
   type DeviceKind,
+  type KeepOpenDuration,
 } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
 import type { StoredMetadataKeys } from "../seal/account-key.ts";
+import { markColours, markNotes, type NotedMark } from "../seal/mark.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
 import { getErrorName, mapQuotaError } from "./quota-error.ts";
 
-/** A state as this device knows it: which one, by its digest. */
 const stateReferenceFields = { stateRev: PositiveInt, stateSha256: Digest };
 
 /**
- * The newest state that this device has seen and checked, and the account that it belongs to. Both
- * only ever grow.
+ * The newest state that this device has verified, with the public keys of its account. `stateRev`
+ * and `keyEpoch` only grow.
  */
 export const StateCheckpoint = z.looseObject({
   ...stateReferenceFields,
   keyEpoch: PositiveInt,
-  /** Null after consent to an older state, until it was read unlocked. */
+  /** Null after consent to an older state, until a session with keys has read that state. */
   root: Digest.nullable(),
   count: z.int().min(0).nullable(),
-  /** Public halves of the account's identity and signing key (32 bytes, base64url). */
+  /** Public halves of the account's identity, signing and author key (32 bytes, base64url). */
   recipient: z.string(),
   signingKey: base64urlBytes(32, { exact: true }),
+  authorKey: base64urlBytes(32, { exact: true }),
 });
 export interface StateCheckpoint {
   readonly stateRev: number;
@@ -39,9 +42,19 @@ export interface StateCheckpoint {
   readonly count: number | null;
   readonly recipient: string;
   readonly signingKey: string;
+  readonly authorKey: string;
 }
 
-/** The person chose to believe one older state; what was given up for it. */
+/** The newest `inner` of the book that this device has verified. Only grows. */
+export interface BookInnerReference {
+  readonly keyEpoch: number;
+  /** `inner_rev`. */
+  readonly rev: number;
+  /** Of the sealed `inner`, base64url. */
+  readonly sha256: string;
+}
+
+/** The person's consent to one older state. `abandoned` is the checkpoint that it gives up. */
 interface RollbackConsent {
   readonly stateRev: number;
   readonly stateSha256: string;
@@ -66,49 +79,49 @@ const MetadataKeys = z.looseObject({
   sign: cryptoKeySchema,
   recipient: z.string(),
   signingKey: bytesSchema,
+  authorKey: bytesSchema,
 });
 
-/** Members that it does not know are those of another release: they are kept. */
+/** Unknown members belong to another release and must be kept. */
 const DeviceRecord = z.looseObject({
   v: z.literal(1),
-  /** Null until the person has answered. */
+  /** Null until the person has said whose device it is. */
   kind: z.enum(["own", "shared"]).nullable(),
-  /** On an own device alone. */
+  /** Non-null only on an own device. */
   metadataKeys: MetadataKeys.nullable(),
-  /** A page loaded later starts locked. */
+  /** Stays through a lock, since prompts show it. Non-null only on an own device. */
+  mark: z
+    .looseObject({ words: z.array(z.string()), colour: z.enum(markColours), note: z.enum(markNotes).nullable() })
+    .nullable()
+    .default(null),
+  /** Whether pages loaded later start locked. */
   locked: z.boolean(),
-  /** When; milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   lockedAt: z.int().min(0).nullable(),
-  /** The sign-in of then, in seconds by the provider's clock; null where it is not known. */
+  /** Last sign-in before the lock, in seconds by the provider's clock; null when unknown. */
   lockedSignIn: z.int().min(0).nullable().default(null),
   /**
-   * The opener of a passkey that was made or used here: then a lock takes the metadata keys away.
-   * Null without one.
+   * Opener id of a passkey that was created or used here, else null. With one, a lock removes the
+   * metadata keys.
    */
   passkeyOpener: Id.nullable().default(null),
-  /** The newest sign of the person in any tab; milliseconds since 1970. */
+  /** Last activity in any tab; milliseconds since 1970. */
   lastActivity: z.int().min(0).nullable(),
   autoLockMinutes: z.int().min(autoLockMinutes.minimum).max(autoLockMinutes.maximum),
+  /** How long a presented opener is kept open. */
+  keepOpen: z.enum(keepOpenDurations).default("five_minutes"),
   remembered: StateCheckpoint.nullable(),
   consent: z.looseObject({ ...stateReferenceFields, abandoned: StateCheckpoint }).nullable(),
-  /**
-   * Digest of the book's openers when they were last compared with those inside; see
-   * `seal/book.ts`.
-   */
-  checkedOpeners: Digest.nullable(),
-  /**
-   * An account that was made and perhaps not yet published; its metadata keys stand beside it where
-   * they can be kept.
-   */
+  bookInner: z.looseObject({ keyEpoch: PositiveInt, rev: PositiveInt, sha256: Digest }).nullable().default(null),
+  /** Highest version seen of each secret that has more than one, by secret id. */
+  versions: z.record(z.string(), PositiveInt).default({}),
+  /** An account that may not be published yet. `keys` is null if the browser cannot store keys. */
   pending: z.looseObject({ wrapped: WrappedData, keys: MetadataKeys.nullable() }).nullable(),
-  /** Sketches of enrolments that were not yet published. */
+  /** Sketches of unpublished enrolments. */
   sketches: WrappedData.nullable(),
-  /** Links whose shares were not yet seen in the account. */
+  /** Links whose shares the account does not list yet. */
   newShares: WrappedData.nullable().default(null),
-  /**
-   * The highest `rev` of each share that was opened, by its id: an older update is never shown
-   * again.
-   */
+  /** Highest opened `rev` of each share, by share id. An older update is never shown again. */
   openedShares: z.record(z.string(), PositiveInt).default({}),
 });
 
@@ -116,15 +129,18 @@ export interface DeviceRecord {
   readonly v: 1;
   readonly kind: DeviceKind | null;
   readonly metadataKeys: StoredMetadataKeys | null;
+  readonly mark: NotedMark | null;
   readonly locked: boolean;
   readonly lockedAt: number | null;
   readonly lockedSignIn: number | null;
   readonly passkeyOpener: string | null;
   readonly lastActivity: number | null;
   readonly autoLockMinutes: number;
+  readonly keepOpen: KeepOpenDuration;
   readonly remembered: StateCheckpoint | null;
   readonly consent: RollbackConsent | null;
-  readonly checkedOpeners: string | null;
+  readonly bookInner: BookInnerReference | null;
+  readonly versions: Readonly<Record<string, number>>;
   readonly pending: { readonly wrapped: WrappedData; readonly keys: StoredMetadataKeys | null } | null;
   readonly sketches: WrappedData | null;
   readonly newShares: WrappedData | null;
@@ -135,43 +151,45 @@ const initialRecord: DeviceRecord = {
   v: 1,
   kind: null,
   metadataKeys: null,
+  mark: null,
   locked: false,
   lockedAt: null,
   lockedSignIn: null,
   passkeyOpener: null,
   lastActivity: null,
   autoLockMinutes: autoLockMinutes.default,
+  keepOpen: "five_minutes",
   remembered: null,
   consent: null,
-  checkedOpeners: null,
+  bookInner: null,
+  versions: {},
   pending: null,
   sketches: null,
   newShares: null,
   openedShares: {},
 };
 
-/** What this device keeps for one account. */
 export interface Device {
-  /** Names the account on this device; the same in every tab. */
-  readonly name: string;
+  /** Identifies the account on this device; the same in every tab. */
+  readonly storageKey: string;
   /**
-   * `device_record_unreadable` for a record that this release cannot read: nothing is written over
-   * it.
+   * Rejects with `device_record_unreadable` if this release cannot read the record, which is never
+   * overwritten.
    */
   readonly read: () => Promise<DeviceRecord>;
   /**
-   * Changes the record, in one transaction that is on the disk when this is answered: nothing that
-   * another tab writes in between is lost. Null: there is nothing to change. `storage_full` when
-   * the disk is full, `device_record_unreadable`: nothing changed then.
+   * Changes the record in one transaction, which is durable when this resolves and keeps concurrent
+   * writes of other tabs. `null` changes nothing. Changes nothing when it rejects with
+   * `storage_full` or `device_record_unreadable`.
    */
   readonly update: (change: (current: DeviceRecord) => Partial<DeviceRecord> | null) => Promise<void>;
-  /** The same for what does not depend on the record as it is. */
+  /** Like {@link update}, for a change that does not depend on the current record. */
   readonly write: (change: Partial<DeviceRecord>) => Promise<void>;
-  /** Keeps the record under another name, and begins as on a fresh device. */
+  /** Renames the record, so that the next write starts an empty one. */
   readonly archive: () => Promise<void>;
-  /** Encrypts what waits under the device key. `storage_full`. */
-  readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<WrappedData>;
-  /** Null when it does not open: another device key, a browser that forgot half. */
+  /** Encrypts with the device key. Rejects with `storage_full`. */
+  readonly wrap: (purpose: WrapPurpose, plainBytes: Bytes) => Promise<WrappedData>;
+  /** Decrypts. Null if the browser has cleared the device key or part of its storage. */
   readonly unwrap: (purpose: WrapPurpose, wrapped: WrappedData) => Promise<Bytes | null>;
   readonly close: () => void;
 }
@@ -184,8 +202,8 @@ interface DeviceDatabaseSchema extends DBSchema {
 }
 
 /**
- * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in
- * memory until the page goes: the person needs an opener next time, and nothing is lost.
+ * Opens the storage of an account. Without IndexedDB (some private modes), keeps the data in memory
+ * until the page closes; the person then needs an opener next time.
  */
 export async function openDevice(account: DeviceAccount): Promise<Device> {
   const database = await openDatabase();
@@ -197,14 +215,14 @@ export async function openDevice(account: DeviceAccount): Promise<Device> {
 
 interface RecordStore {
   readonly get: (name: string) => Promise<unknown>;
-  /** In one transaction. Null changes nothing. */
+  /** Runs in one transaction. Null changes nothing. */
   readonly update: (
     name: string,
     transform: (current: unknown) => Readonly<Record<string, unknown>> | null,
   ) => Promise<void>;
   readonly rename: (name: string, newName: string) => Promise<void>;
-  /** The one non-extractable key of this origin, made at first need. */
-  readonly deviceKey: () => Promise<CryptoKey>;
+  /** The non-extractable key of this origin; generated on first use. */
+  readonly getDeviceKey: () => Promise<CryptoKey>;
   readonly close: () => void;
 }
 
@@ -217,17 +235,17 @@ function createDevice(store: RecordStore, storageKey: string): Device {
     });
 
   return {
-    name: storageKey,
+    storageKey,
     read: async () => parseRecord(await store.get(storageKey)),
     update,
     write: (change) => update(() => change),
     archive: () => store.rename(storageKey, `${storageKey}${archiveSuffix}${new Date().toISOString()}`),
-    wrap: async (purpose, plain) => {
+    wrap: async (purpose, plainBytes) => {
       const iv = randomBytes(12);
       const data = await crypto.subtle.encrypt(
         { name: "AES-GCM", iv, additionalData: createAdditionalData(purpose, storageKey) },
-        await store.deviceKey(),
-        plain,
+        await store.getDeviceKey(),
+        plainBytes,
       );
       return { iv, data: new Uint8Array(data) };
     },
@@ -236,25 +254,25 @@ function createDevice(store: RecordStore, storageKey: string): Device {
         return new Uint8Array(
           await crypto.subtle.decrypt(
             { name: "AES-GCM", iv, additionalData: createAdditionalData(purpose, storageKey) },
-            await store.deviceKey(),
+            await store.getDeviceKey(),
             data,
           ),
         );
       } catch (cause) {
         if (cause instanceof PortalError) throw cause;
-        return null; // the caller reports that what waited can no longer be read
+        return null; // the caller reports unreadable data
       }
     },
     close: store.close,
   };
 }
 
-/** Between the name of an account and the time at which its record was set aside. */
+/** Separates the storage key from the time of archiving in an archived record's name. */
 const archiveSuffix = " set aside ";
 
 /**
- * A record that does not parse was written by another release or damaged: it is not ours to
- * replace, for it may hold the only memory of a newer state.
+ * Throws for a record that another release wrote or that is damaged. The record may hold the only
+ * checkpoint of a newer state, so it must not be replaced.
  */
 function parseRecord(value: unknown): DeviceRecord {
   if (value === undefined) return initialRecord;
@@ -285,11 +303,16 @@ async function openDatabase(): Promise<IDBPDatabase<DeviceDatabaseSchema> | null
     });
   } catch (cause) {
     const name = getErrorName(cause);
-    // refused by a private mode: memory will do, the person needs an opener next time
-    if (name === "SecurityError" || name === "InvalidStateError") return null;
-    // a later release's, or a broken profile: what it remembers is not nothing
+    // a private mode: memory suffices, but the person needs an opener next time
+    if (name === "SecurityError" || name === "InvalidStateError" || isDeniedByPerson(cause)) return null;
+    // a later release or a damaged profile must not look like an empty device
     throw new PortalError("device_record_unreadable", { cause });
   }
+}
+
+/** Chromium's message where a person blocks an origin's data; the error has no specific name. */
+function isDeniedByPerson(cause: unknown): boolean {
+  return cause instanceof DOMException && cause.message.includes("denied permission");
 }
 
 function createDatabaseStore(database: IDBPDatabase<DeviceDatabaseSchema>): RecordStore {
@@ -309,14 +332,14 @@ function createDatabaseStore(database: IDBPDatabase<DeviceDatabaseSchema>): Reco
         if (record === undefined) return;
         await Promise.all([transaction.store.put(record, newName), transaction.store.delete(name), transaction.done]);
       }),
-    deviceKey: () =>
+    getDeviceKey: () =>
       mapQuotaError(async () => {
         const existing = await database.get("keys", "device");
         if (existing !== undefined) return existing;
         const generated = await generateDeviceKey();
-        // as durable as what it will wrap
+        // must be as durable as the data that it will wrap
         const transaction = database.transaction("keys", "readwrite", { durability: "strict" });
-        const concurrent = await transaction.store.get("device"); // another tab may have been first
+        const concurrent = await transaction.store.get("device"); // another tab may have stored a key meanwhile
         if (concurrent === undefined) await transaction.store.put(generated, "device");
         await transaction.done;
         return concurrent ?? generated;
@@ -341,19 +364,19 @@ function createMemoryStore(): RecordStore {
       records.delete(name);
       return Promise.resolve();
     },
-    deviceKey: () => (key ??= generateDeviceKey()),
+    getDeviceKey: () => (key ??= generateDeviceKey()),
     close: () => {
       records.clear();
     },
   };
 }
 
-/** So far apart two readings of one clock may be, once it was set right; milliseconds. */
-const clockTolerance = 60_000;
+/** Tolerated backward correction of the clock. */
+const clockToleranceMilliseconds = 60_000;
 
 /**
- * Since when this device is locked, by a lock or by too long a time without activity; null when it
- * is not. Activity in the future is none: else it would hold the lock off until then.
+ * Time when this device locked, by a lock or by inactivity; null while unlocked. Treats a last
+ * activity in the future as a lock now, because it would otherwise delay the lock until then.
  */
 export function getLockedSince(
   record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">,
@@ -361,30 +384,32 @@ export function getLockedSince(
 ): number | null {
   if (record.locked) return Math.min(record.lockedAt ?? now, now);
   const lastActivity = record.lastActivity ?? 0;
-  if (lastActivity > now + clockTolerance) return now;
+  if (lastActivity > now + clockToleranceMilliseconds) return now;
   const autoLockAt = lastActivity + record.autoLockMinutes * 60_000;
   return now >= autoLockAt ? autoLockAt : null;
 }
 
 /**
- * Whether a sign-in came after the lock: by the device's clock, and by the provider's own beside
- * the sign-in of then, since the two clocks may differ, and the device's may be set back.
+ * Whether a sign-in came after the lock. Requires two comparisons, because the clocks may differ
+ * and the device's may be set back: after the lock by the device's clock, and after the last
+ * sign-in before the lock by the provider's clock.
  *
- * @param authTime seconds since 1970, by the provider's clock.
- * @param since as {@link getLockedSince} gives it.
+ * @param lockedSince from {@link getLockedSince}
+ * @param authTime seconds since 1970, by the provider's clock
  */
 export function isSignInAfterLock(
   { lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">,
-  since: number,
+  lockedSince: number,
   authTime: number,
 ): boolean {
-  return authTime >= Math.floor(since / 1000) && authTime > (lockedSignIn ?? 0);
+  return authTime >= Math.floor(lockedSince / 1000) && authTime > (lockedSignIn ?? 0);
 }
 
 /**
- * Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there
- * already keeps its time. Where a passkey opens, the metadata keys go: only an opener brings them
- * back.
+ * Saves a lock, so that a page loaded later starts locked. Keeps the time of an existing lock. If
+ * the device has a passkey, removes the metadata keys, which only an opener can restore.
+ *
+ * @param signIn last sign-in before the lock, in seconds by the provider's clock
  */
 export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {
   await withDevice(account, async (device) => {
@@ -396,38 +421,35 @@ export async function markLocked(account: DeviceAccount, now: number, signIn: nu
   });
 }
 
-/**
- * A device that locked itself while no page was open, and that a passkey opens: what a lock takes
- * away goes now.
- */
+/** Removes the metadata keys if a device with a passkey timed out while no page was open. */
 export async function finishLock(account: DeviceAccount, now: number): Promise<void> {
   await withDevice(account, async (device) => {
     await device.update((record) => {
-      const since = record.passkeyOpener === null || record.metadataKeys === null ? null : getLockedSince(record, now);
-      return since === null ? null : { locked: true, lockedAt: since, metadataKeys: null };
+      if (record.passkeyOpener === null || record.metadataKeys === null) return null;
+      const lockedSince = getLockedSince(record, now);
+      return lockedSince === null ? null : { locked: true, lockedAt: lockedSince, metadataKeys: null };
     });
   });
 }
 
-/** Removes the lock from the device, after unlocking by a fresh sign-in. */
+/** Removes the saved lock after a fresh sign-in has unlocked the device. */
 export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
   await withDevice(account, (device) =>
     device.write({ locked: false, lockedAt: null, lockedSignIn: null, lastActivity: now }),
   );
 }
 
-/** What is kept for this account, as it is now. */
 export async function readDeviceRecord(account: DeviceAccount): Promise<DeviceRecord> {
   return withDevice(account, (device) => device.read());
 }
 
 /**
- * Writes beside the key. Best effort: a full disk costs that a page loaded later locks sooner, or
- * by other minutes.
+ * Saves activity, the minutes of the auto-lock, or how long openers are kept. Best effort: on a
+ * full disk, a page loaded later locks sooner or uses the previous settings.
  */
-export async function saveAutoLockState(
+export async function saveDeviceSettings(
   account: DeviceAccount,
-  change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes">>,
+  change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes" | "keepOpen">>,
 ): Promise<void> {
   try {
     await withDevice(account, (device) => device.write(change));
@@ -436,7 +458,6 @@ export async function saveAutoLockState(
   }
 }
 
-/** Keeps a record that cannot be read under another name. */
 export async function archiveDeviceRecord(account: DeviceAccount): Promise<void> {
   await withDevice(account, (device) => device.archive());
 }

@@ -9,14 +9,14 @@ interface Tab extends FakeTab {
   readonly saved: { lastActivity?: number; autoLockMinutes?: number }[];
 }
 
-/** A tab that watches; a lock ends its watching, as in the vault. */
+/** Opens a tab that watches activity and pauses when it locks, like the vault. */
 function openWatchingTab(machine: FakeMachine, account = "alba", minutes = 15): Tab {
-  const tab = machine.tab();
+  const tab = machine.openTab();
   const saved: Tab["saved"] = [];
   let lockCount = 0;
   const idleLock = createIdleLock(
     {
-      account,
+      storageKey: account,
       minutes,
       lock: () => {
         lockCount++;
@@ -50,7 +50,7 @@ describe("createIdleLock", () => {
     expect(tab.lockCount()).toBe(1);
   });
 
-  it("counts from the newest activity, in any tab of the account, and in no other account's", () => {
+  it("counts from the newest activity in any tab of the same account", () => {
     const [firstTab, secondTab, otherAccountTab] = [
       openWatchingTab(machine),
       openWatchingTab(machine),
@@ -64,14 +64,14 @@ describe("createIdleLock", () => {
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 1]);
   });
 
-  it("locks when activity comes too late: the machine slept, and so did the timer", () => {
+  it("locks at the first activity after a sleep that outlasted the timer", () => {
     const tab = openWatchingTab(machine);
     machine.now += 8 * 60 * minuteMilliseconds;
     tab.triggerActivity();
     expect(tab.lockCount()).toBe(1);
   });
 
-  it("reaches the other tabs, those that sleep too", () => {
+  it("locks the other tabs, even those with suspended timers", () => {
     const [firstTab, secondTab] = [openWatchingTab(machine), openWatchingTab(machine)];
     firstTab.idleLock.broadcastLock();
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([0, 1]);
@@ -80,7 +80,7 @@ describe("createIdleLock", () => {
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 2]);
   });
 
-  it("keeps the newest activity every few seconds, not at every key", () => {
+  it("saves activity every few seconds, not at every key press", () => {
     const tab = openWatchingTab(machine);
     const start = machine.now;
     for (let key = 0; key < 100; key++) {
@@ -90,7 +90,7 @@ describe("createIdleLock", () => {
     expect(tab.saved).toEqual([{ lastActivity: start }, { lastActivity: start + 10_000 }]);
   });
 
-  it("takes 1 to 240 whole minutes, keeps them, and tells the other tabs", () => {
+  it("accepts 1 to 240 whole minutes, saves the minutes and tells the other tabs", () => {
     const [firstTab, secondTab] = [openWatchingTab(machine), openWatchingTab(machine)];
     for (const invalidMinutes of [0, 241, 1.5, Number.NaN, -1]) {
       expect(() => {
@@ -104,16 +104,16 @@ describe("createIdleLock", () => {
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 1]);
   });
 
-  it("locks at once when fewer minutes are set than have passed", () => {
+  it("locks immediately when the set minutes are shorter than the time since the last activity", () => {
     const tab = openWatchingTab(machine);
     advance(5 * minuteMilliseconds, tab);
     tab.idleLock.setMinutes(5);
     expect(tab.lockCount()).toBe(1);
   });
 
-  it("ignores what is no message of ours", () => {
+  it("ignores unknown messages", () => {
     const tab = openWatchingTab(machine);
-    const foreignChannel = machine.tab().channel("alba", () => undefined);
+    const foreignChannel = machine.openTab().channel("alba", () => undefined);
     for (const message of [
       null,
       "lock",
@@ -125,7 +125,7 @@ describe("createIdleLock", () => {
     expect([tab.lockCount(), tab.idleLock.getMinutes()]).toEqual([0, 15]);
   });
 
-  it("leaves nothing behind, and rests without a lock while nothing is unlocked", () => {
+  it("does not lock while paused, and removes its listeners and timers when disposed", () => {
     const tab = openWatchingTab(machine);
     tab.idleLock.pause();
     advance(60 * minuteMilliseconds, tab);

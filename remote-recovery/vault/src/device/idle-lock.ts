@@ -4,21 +4,21 @@ import { z } from "zod";
 
 /**
  * [Note: Auto-lock]
- * 1. While the vault is unlocked, each key, pointer or touch in any tab of the account is activity.
- *    The newest is kept beside the wrapped key every few seconds, and told to the other tabs.
- * 2. After the set minutes without any the vault locks, by this tab's own clock. A timer that slept
- *    with the machine is late, so activity itself looks first whether it comes too late.
- * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other
- *    tabs: also one that is just starting, which has nothing to lock yet. Messages get lost (a page
- *    that the browser put aside hears none): what the device keeps is looked at when a worker has
- *    started, and before activity is written down. A page may be closed as soon as it locks: what
- *    has to be kept is written at once (PendingLockStore), and a page loaded later keeps it first.
- * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long
- *    ago, or said to be in the future.
- * 5. Unlocking is an act: an opener, or on an own device a sign-in that is not older than the lock.
+ * 1. While the vault is unlocked, each key, pointer or touch event in any tab of the account is
+ *    activity. The time of the newest activity is saved in the device record every few seconds and
+ *    sent to the other tabs.
+ * 2. The vault locks after the set minutes without activity, by this tab's clock. A timer fires
+ *    late after the machine slept, so each activity first checks whether the minutes are over.
+ * 3. A lock ends the worker, is saved in the device record with its time, and is sent to the other
+ *    tabs, even those that are still starting. Messages can be lost (a page in the back/forward
+ *    cache receives none), so the record is read when a worker has started and before activity is
+ *    saved. The page may be closed before the record is written, so a lock is first written
+ *    synchronously (PendingLockStore); a page loaded later saves it in the record.
+ * 4. A page loaded later starts locked if a lock is saved, or if the last activity is too old or in
+ *    the future.
+ * 5. Unlocking needs an opener or, on an own device, a sign-in after the lock.
  */
 
-/** What the tabs of one account tell each other. */
 const TabMessage = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("activity"), at: z.int().min(0) }),
   z.strictObject({ kind: z.literal("lock") }),
@@ -29,17 +29,16 @@ const TabMessage = z.discriminatedUnion("kind", [
 ]);
 type TabMessage = z.infer<typeof TabMessage>;
 
-/** What {@link createIdleLock} uses of the page; a seam for tests. */
+/** The parts of the page that {@link createIdleLock} uses; tests replace them. */
 export interface PageEnvironment {
-  /** Of the portal's address. */
   readonly origin: () => string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Calls back at each sign of the person; returns its undo. */
+  /** Calls `listener` at each activity. Returns a function that stops this. */
   readonly onActivity: (listener: () => void) => () => void;
-  /** Calls back once; returns its undo. */
+  /** Schedules `callback`; returns a cancel function. */
   readonly schedule: (callback: () => void, milliseconds: number) => () => void;
-  /** To the other tabs of this account; null where there is none. */
+  /** Opens a channel to the other tabs of the account; null if the browser has no channels. */
   readonly channel: (
     account: string,
     onMessage: (message: unknown) => void,
@@ -48,8 +47,8 @@ export interface PageEnvironment {
 }
 
 /**
- * A lock that the device has not kept yet; written and read without waiting. It says nothing of
- * whose it is.
+ * Synchronous store for a lock that the device record does not contain yet. Does not name the
+ * account.
  */
 interface PendingLockStore {
   readonly get: () => PendingLock | null;
@@ -57,22 +56,16 @@ interface PendingLockStore {
 }
 
 const PendingLock = z.strictObject({ at: z.int().min(0), signIn: z.int().min(0).nullable() });
-/**
- * When the device was locked, in milliseconds since 1970, and the newest sign-in before that, in
- * seconds.
- */
+/** Time of the lock in milliseconds since 1970, and of the last sign-in before it in seconds. */
 export type PendingLock = z.infer<typeof PendingLock>;
 
 export interface IdleLockOptions {
-  /** Names the account on this device. */
-  readonly account: string;
+  /** Identifies the account on this device. */
+  readonly storageKey: string;
   readonly minutes: number;
-  /**
-   * Locks this tab; called once for each lock, also when another tab locked: then whatever this one
-   * is doing.
-   */
+  /** Locks this tab. Called once per lock, including locks from other tabs. */
   readonly lock: () => void;
-  /** Keeps it beside the wrapped key. */
+  /** Saves to the device record. */
   readonly save: (change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }) => void;
 }
 
@@ -80,20 +73,19 @@ export interface IdleLock {
   readonly getMinutes: () => number;
   /** @throws PortalError `validation_error`. */
   readonly setMinutes: (minutes: number) => void;
-  /** From now on activity counts. Without effect when it does already. */
+  /** Starts to count activity. Idempotent. */
   readonly watch: () => void;
-  /** Until {@link watch}: nothing is left to lock. */
+  /** Stops until {@link watch}; called when the vault is locked. */
   readonly pause: () => void;
-  /** Tells the other tabs that this one locked. */
   readonly broadcastLock: () => void;
   readonly dispose: () => void;
 }
 
-/** So often activity is written down and told, at most. */
+/** Minimum time between two saves of activity. */
 const saveIntervalMilliseconds = 10_000;
 
 export function createIdleLock(
-  { account, minutes: initialMinutes, lock, save }: IdleLockOptions,
+  { storageKey, minutes: initialMinutes, lock, save }: IdleLockOptions,
   { now, onActivity, schedule, channel }: PageEnvironment,
 ): IdleLock {
   let minutes = initialMinutes;
@@ -103,9 +95,9 @@ export function createIdleLock(
   let cancelTimer: () => void = () => undefined;
 
   const timeoutMilliseconds = (): number => minutes * 60_000;
-  const tabChannel = channel(account, (message) => {
+  const tabChannel = channel(storageKey, (message) => {
     const parsed = TabMessage.safeParse(message);
-    if (parsed.success) handleMessage(parsed.data); // another release may say more than we know
+    if (parsed.success) handleMessage(parsed.data); // ignores unknown kinds, which other releases may send
   });
 
   function handleMessage(message: TabMessage): void {
@@ -129,13 +121,13 @@ export function createIdleLock(
     tabChannel?.post({ kind: "activity", at } satisfies TabMessage);
   }
 
-  /** Tells the other tabs too: their timers may be suspended. */
+  /** Locks this tab and the others, whose timers may be suspended. */
   function expire(): void {
     tabChannel?.post({ kind: "lock" } satisfies TabMessage);
     lock();
   }
 
-  /** Looks again when the newest activity that is known would be too long ago. */
+  /** Locks if the minutes are over, else schedules the next check. */
   function scheduleExpiry(): void {
     cancelTimer();
     if (stopListening === null) return;
@@ -180,21 +172,23 @@ export function createIdleLock(
 }
 
 const activityEvents = ["keydown", "pointerdown", "pointermove", "wheel", "touchstart"] as const;
-/** Pointer events come a hundred times a second; one in a second is enough. */
+/**
+ * Minimum time between two pointer events that count; pointer events come a hundred times a second.
+ */
 const throttleMilliseconds = 1_000;
 
 const pendingLockKey = "vaultLock";
 
 /**
- * In local storage. Where that is forbidden or full, a lock holds once the device has kept it, as
- * it would without a mark.
+ * Uses local storage. If that is blocked or full, a lock survives only once the device record
+ * contains it.
  */
 const localPendingLockStore: PendingLockStore = {
   get: () => {
     try {
       return PendingLock.parse(JSON.parse(localStorage.getItem(pendingLockKey) ?? ""));
     } catch {
-      return null; // none, or not one of ours
+      return null; // none, or malformed
     }
   },
   set: (lock) => {
@@ -202,12 +196,20 @@ const localPendingLockStore: PendingLockStore = {
       if (lock === null) localStorage.removeItem(pendingLockKey);
       else localStorage.setItem(pendingLockKey, JSON.stringify(lock));
     } catch {
-      // The device is about to keep it.
+      // The device record is about to hold it.
     }
   },
 };
 
-/** The page as it is. */
+/** Null if the browser has no channels, or refuses them together with storage. */
+function openChannel(name: string): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return null; // other tabs then learn of locks from the device record
+  }
+}
+
 export const pageEnvironment: PageEnvironment = {
   origin: () => globalThis.location.origin,
   now: Date.now,
@@ -233,8 +235,8 @@ export const pageEnvironment: PageEnvironment = {
     };
   },
   channel: (account, onMessage) => {
-    if (typeof BroadcastChannel === "undefined") return null;
-    const broadcastChannel = new BroadcastChannel(`relicario-vault ${account}`);
+    const broadcastChannel = openChannel(`relicario-vault ${account}`);
+    if (broadcastChannel === null) return null;
     broadcastChannel.onmessage = ({ data }: MessageEvent<unknown>) => {
       onMessage(data);
     };

@@ -8,6 +8,7 @@ import {
   Slot,
   toBase64url,
 } from "@relicario/shared/api";
+import { isPortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
@@ -25,9 +26,9 @@ import { parseSketch, serializeSketch } from "../seal/helper.ts";
 import { Shares } from "../seal/shares.ts";
 
 /**
- * What waits on the device between making and publishing, wrapped by the device key: an account
- * that was stored before it was sent, never with its account key, and the sketches of enrolments,
- * so that no picture is sketched twice after an interruption.
+ * Unpublished data that this device keeps, wrapped by the device key. A new account is saved before
+ * it is sent, without its account key. Sketches of enrolments are saved so that no picture is
+ * sketched twice after an interruption.
  */
 
 const Pending = z.strictObject({
@@ -39,32 +40,36 @@ const Pending = z.strictObject({
   sketch: base64urlBytes(342, { exact: true }),
 });
 
-/** Everything that a new account begins with, but the rows. */
-export interface FirstAccount {
+/** Keys and documents of a new account, without rows. */
+export interface NewAccountDocuments {
   readonly keys: MetadataKeys;
   readonly book: Book;
   readonly shares: Shares;
   readonly statement: KeyStatement;
-  /** Of its first image. */
+  /** Image record of the first image. */
   readonly record: ImageRecord;
   readonly slot: Slot;
-  /** Of that image: 342 bytes, base64url. Tells a wrong passphrase from another picture. */
+  /**
+   * Sketch of the first image: 342 bytes, base64url. Distinguishes a wrong passphrase from another
+   * picture.
+   */
   readonly sketch: string;
 }
 
-/** An account that is not published yet, with its key. */
 export interface UnpublishedAccount {
   readonly accountKey: AccountKey;
-  readonly firstAccount: FirstAccount;
+  readonly documents: NewAccountDocuments;
 }
 
-/** An account that waits; its metadata keys are null where they could not be kept. */
-export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: MetadataKeys | null };
+/** An account loaded from the device. `keys` is null if the browser cannot store keys. */
+export type PendingAccount = Omit<NewAccountDocuments, "keys"> & { readonly keys: MetadataKeys | null };
 
-/** Stores a new account before it is sent. `storage_full`. */
-export async function savePendingAccount(device: Device, { keys, ...account }: FirstAccount): Promise<void> {
-  const plain = copyOf(encodeCanonical(account));
-  await device.write({ pending: { wrapped: await device.wrap("pending", plain), keys: toStoredMetadataKeys(keys) } });
+/** Saves an account before it is sent. Rejects with `storage_full`. */
+export async function savePendingAccount(device: Device, { keys, ...account }: NewAccountDocuments): Promise<void> {
+  const plainBytes = copyOf(encodeCanonical(account));
+  await device.write({
+    pending: { wrapped: await device.wrap("pending", plainBytes), keys: toStoredMetadataKeys(keys) },
+  });
 }
 
 export async function loadPendingAccount(device: Device): Promise<PendingAccount | null> {
@@ -77,8 +82,17 @@ export async function loadPendingAccount(device: Device): Promise<PendingAccount
     : null;
 }
 
-export async function clearPendingAccount(device: Device): Promise<void> {
-  await device.update(({ pending }) => (pending === null ? null : { pending: null }));
+/**
+ * Removes the pending account with this key statement. On a full disk, the account stays until the
+ * next reading.
+ */
+export async function clearPendingAccount(device: Device, statementSig: string): Promise<void> {
+  if ((await loadPendingAccount(device))?.statement.sig !== statementSig) return;
+  try {
+    await device.update(({ pending }) => (pending === null ? null : { pending: null }));
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error;
+  }
 }
 
 const pendingSketches = createWrappedItems("sketches", z.array(base64urlBytes(342, { exact: true })).max(100));
@@ -87,13 +101,13 @@ export async function loadPendingSketches(device: Device): Promise<Sketch[]> {
   return (await pendingSketches.read(device)).map((sketch) => parseSketch(fromBase64url(sketch)));
 }
 
-/** Keeps a sketch until it is published. `storage_full`. */
+/** Rejects with `storage_full`. */
 export function savePendingSketch(device: Device, sketch: Sketch): Promise<void> {
   const encoded = toBase64url(serializeSketch(sketch));
   return pendingSketches.change(device, (current) => (current.includes(encoded) ? current : [...current, encoded]));
 }
 
-/** Forgets the sketches that a published book has. @param published base64url */
-export function removePublishedSketches(device: Device, published: ReadonlySet<string>): Promise<void> {
-  return pendingSketches.change(device, (current) => current.filter((encoded) => !published.has(encoded)));
+/** @param publishedSketches sketches of a published book, base64url */
+export function removePublishedSketches(device: Device, publishedSketches: ReadonlySet<string>): Promise<void> {
+  return pendingSketches.change(device, (current) => current.filter((encoded) => !publishedSketches.has(encoded)));
 }

@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-/** Tells a full disk as `storage_full`, whichever store of the browser found it. */
+/** Maps the error of a full disk to `storage_full`, for any storage of the browser. */
 export async function mapQuotaError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -9,7 +9,7 @@ export async function mapQuotaError<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Of an error of the browser: a DOMException, of whatever realm. */
+/** Name of a DOMException, even from another realm; null for other values. */
 export function getErrorName(cause: unknown): unknown {
   return typeof cause === "object" && cause !== null && "name" in cause ? cause.name : null;
 }

@@ -7,24 +7,21 @@ import { utf8, wipe, type Bytes } from "../seal/bytes.ts";
 import type { Device, WrappedData } from "./device.ts";
 
 /*
- * [Note: Kept rows] A device of the person's own keeps the rows of the list as they were sealed, so
- * that a page loaded later asks for what changed.
- * 1. Only a list that was compared with the signed state is kept, and what is kept is compared with
- *    the state of then before any of it is believed; a label with its digest when it is opened.
- *    What does not fit is dropped, and the list is read whole.
- * 2. Rows stand in blocks by the last byte of their id, each wrapped by the device key, for this
- *    account. Beside them stands where the account's counters were. A change reads, changes and
- *    wraps the blocks that it touches, and is written in one transaction only if nobody else wrote
- *    meanwhile. Changes since an older counter may be laid over newer rows: they hold all that is
- *    newer.
- * 3. Everything here is best effort: without IndexedDB, with a full disk or a block that does not
- *    open nothing is kept.
+ * [Note: Kept rows] An own device caches the sealed rows of the list, so that a page loaded later
+ * fetches only changes.
+ * 1. Only a list that was verified against the signed state is cached. It is verified against that
+ *    state again before it is trusted, and each label against its digest when opened. On a
+ *    mismatch, the cache is dropped and the whole list is fetched.
+ * 2. Rows are grouped into blocks by the last byte of their id. Each block is wrapped by the device
+ *    key for this account; a head holds the account's counters. A change unwraps, changes and wraps
+ *    the blocks that it touches. It is written in one transaction, and only if no other tab wrote
+ *    meanwhile. Changes since an older counter may be merged into newer rows, because they include
+ *    everything newer.
+ * 3. Best effort: nothing is cached without IndexedDB, on a full disk, or with an undecryptable
+ *    block.
  */
 
-/**
- * A row as it is kept: ciphertext as it came, with its digest and the revision that it claims, so
- * that a root needs neither of both again.
- */
+/** A sealed row, with its label's digest and claimed revision for computing roots. */
 export interface CachedRow {
   readonly rev: number;
   readonly labelHex: string;
@@ -32,8 +29,8 @@ export interface CachedRow {
 }
 
 /**
- * Members and their types alone: the formats of ids, times and labels were judged when they came,
- * and judging 10,000 again takes as long as reading them.
+ * Checks only members and types. Formats of ids, times and labels were checked on receipt, and
+ * checking 10,000 rows again takes as long as reading them.
  */
 const CachedRows = z.array(
   z.object({
@@ -48,41 +45,39 @@ const CachedRows = z.array(
       created_at: z.string(),
       updated_at: z.string(),
       deleted_at: z.string().exactOptional(),
+      trash_confirmed_at: z.string().exactOptional(),
       dropped_at: z.string().exactOptional(),
-    }),
+    } satisfies Readonly<Record<keyof StoredSecret, z.ZodType>>),
   }),
 ) satisfies z.ZodType<CachedRow[]>;
 
-/** All rows that are kept, and where the account's counters stood. */
 interface CachedRowList {
   readonly rows: readonly CachedRow[];
   readonly stateRev: number;
   readonly changes: number;
 }
 
-/** What one or more readings brought, one after another. */
+/** Result of one or more consecutive fetches. */
 export interface FetchedRows {
-  /** The counter that the first of them asked from; null where all rows were read. */
+  /** Counter after which the first fetch requested changes; null if it fetched all rows. */
   readonly since: number | null;
   readonly rows: ReadonlyMap<string, CachedRow>;
   readonly purged: ReadonlySet<string>;
-  /** Where the counters stood after the last. */
+  /** Counters after the last fetch. */
   readonly stateRev: number;
   readonly changes: number;
 }
 
-/** The rows of one account on this device. */
 export interface RowCache {
-  /** Null when nothing is kept that can be read. */
+  /** Null if there is no readable cache. */
   readonly read: () => Promise<CachedRowList | null>;
-  /** Writes what was read; changes that do not follow what is kept take it away. */
+  /** Stores fetched rows. Clears the cache if the changes do not continue it. */
   readonly write: (fetched: FetchedRows) => Promise<void>;
   readonly clear: () => Promise<void>;
 }
 
-/** Blocks of one account. A change wraps a whole block: at 10,000 rows some 200 kB. */
+/** Blocks per account. A change wraps whole blocks of about 200 kB each at 10,000 rows. */
 const blockCount = 64;
-/** Tries to write before it is left to another tab. */
 const maxAttempts = 3;
 
 const CacheHead = z.object({
@@ -92,7 +87,7 @@ const CacheHead = z.object({
   changes: z.int().min(0),
   write: z.string(),
 });
-/** `write` names the write that it is of. */
+/** `write` is the random id of the last write. */
 type CacheHead = z.infer<typeof CacheHead>;
 
 const bytesSchema = z.custom<Bytes>((value) => value instanceof Uint8Array);
@@ -106,21 +101,21 @@ interface RowDatabaseSchema extends DBSchema {
 const { database: databaseName } = deviceStorage.rows;
 
 export function createRowCache(device: Device, userId: string): RowCache {
-  const { name } = device;
-  const accountRange = () => IDBKeyRange.bound([name], [name, []]);
+  const { storageKey } = device;
+  const accountRange = () => IDBKeyRange.bound([storageKey], [storageKey, []]);
 
   async function readHead(database: IDBPDatabase<RowDatabaseSchema>): Promise<CacheHead | null> {
-    const head = CacheHead.safeParse(await database.get("heads", name)).data;
+    const head = CacheHead.safeParse(await database.get("heads", storageKey)).data;
     return head?.userId === userId ? head : null;
   }
 
-  /** Null for a block that does not open. */
+  /** Null if undecryptable. */
   async function decryptBlock(value: unknown): Promise<CachedRow[] | null> {
     const block = Block.safeParse(value).data;
-    const plain = block === undefined ? null : await device.unwrap("rows", block);
-    if (plain === null) return null;
-    const rows = CachedRows.safeParse(JSON.parse(new TextDecoder().decode(plain)));
-    wipe(plain);
+    const plainBytes = block === undefined ? null : await device.unwrap("rows", block);
+    if (plainBytes === null) return null;
+    const rows = CachedRows.safeParse(JSON.parse(new TextDecoder().decode(plainBytes)));
+    wipe(plainBytes);
     return rows.data ?? null;
   }
 
@@ -130,7 +125,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
   async function clear(database: IDBPDatabase<RowDatabaseSchema>): Promise<void> {
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
     await Promise.all([
-      transaction.objectStore("heads").delete(name),
+      transaction.objectStore("heads").delete(storageKey),
       transaction.objectStore("blocks").delete(accountRange()),
       transaction.done,
     ]);
@@ -147,13 +142,13 @@ export function createRowCache(device: Device, userId: string): RowCache {
     const blocks = transaction.objectStore("blocks");
     await Promise.all([
       blocks.delete(accountRange()),
-      ...wrappedBlocks.map(([blockIndex, value]) => blocks.put(value, [name, blockIndex])),
-      transaction.objectStore("heads").put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, name),
+      ...wrappedBlocks.map(([blockIndex, value]) => blocks.put(value, [storageKey, blockIndex])),
+      transaction.objectStore("heads").put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, storageKey),
       transaction.done,
     ]);
   }
 
-  /** False when another tab wrote meanwhile. */
+  /** Returns false if another tab wrote meanwhile. */
   async function mergeChanges(
     database: IDBPDatabase<RowDatabaseSchema>,
     since: number,
@@ -169,7 +164,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
     const touchedBlockIndexes = new Set([...changedRowsByBlock.keys(), ...[...purged].map(getBlockIndex)]);
     const wrappedBlocks: [number, WrappedData | null][] = [];
     for (const blockIndex of touchedBlockIndexes) {
-      const value = await database.get("blocks", [name, blockIndex]);
+      const value = await database.get("blocks", [storageKey, blockIndex]);
       const existing = value === undefined ? [] : await decryptBlock(value);
       if (existing === null) {
         await clear(database);
@@ -183,15 +178,15 @@ export function createRowCache(device: Device, userId: string): RowCache {
     }
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
     const [heads, blocks] = [transaction.objectStore("heads"), transaction.objectStore("blocks")];
-    const currentHead = CacheHead.safeParse(await heads.get(name)).data;
+    const currentHead = CacheHead.safeParse(await heads.get(storageKey)).data;
     const isUnchanged = currentHead?.write === head.write;
     await Promise.all([
       ...(isUnchanged
         ? wrappedBlocks.map(([blockIndex, value]) =>
-            value === null ? blocks.delete([name, blockIndex]) : blocks.put(value, [name, blockIndex]),
+            value === null ? blocks.delete([storageKey, blockIndex]) : blocks.put(value, [storageKey, blockIndex]),
           )
         : []),
-      isUnchanged ? heads.put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, name) : null,
+      isUnchanged ? heads.put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, storageKey) : null,
       transaction.done,
     ]);
     return isUnchanged;
@@ -202,7 +197,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
       withDatabase(async (database) => {
         const transaction = database.transaction(["heads", "blocks"]);
         const [storedHead, storedBlocks] = await Promise.all([
-          transaction.objectStore("heads").get(name),
+          transaction.objectStore("heads").get(storageKey),
           transaction.objectStore("blocks").getAll(accountRange()),
         ]);
         const head = CacheHead.safeParse(storedHead).data;
@@ -223,7 +218,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
             for (let written = false, attempt = 1; !written && attempt <= maxAttempts; attempt++)
               written = await mergeChanges(database, since, fetched);
         } catch {
-          await clear(database); // a full disk perhaps: half of a list helps nobody, and what is there makes room
+          await clear(database); // probably a full disk: an incomplete list is useless, and clearing makes room
         }
       });
     },
@@ -233,10 +228,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
   };
 }
 
-/**
- * Null where this browser or mode keeps nothing, or its database fails: the list is then read from
- * the service.
- */
+/** Null without IndexedDB, or if its database fails: the service then sends the whole list. */
 async function withDatabase<T>(callback: (database: IDBPDatabase<RowDatabaseSchema>) => Promise<T>): Promise<T | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
@@ -255,11 +247,11 @@ async function withDatabase<T>(callback: (database: IDBPDatabase<RowDatabaseSche
       database.close();
     }
   } catch {
-    return null; // nothing is lost: these are copies of what the service has
+    return null; // nothing is lost, because the service has the rows
   }
 }
 
-/** Which block holds a row: by the last byte of its id, which is random in a UUIDv7. */
+/** Index by the last byte of the id, which is random in a UUIDv7. */
 function getBlockIndex(secretId: string): number {
   return Number.parseInt(secretId.slice(-2), 16) % blockCount;
 }

@@ -2,7 +2,7 @@ import { PositiveInt, Digest } from "@relicario/shared/api";
 import { z } from "zod";
 
 /**
- * A state that left this device in a signed change, as the record keeps it that waits for this
+ * A state that this device has sent in a signed change. Saved with the record that waits for the
  * change ([Note: Only keys]).
  */
 export const SentState = z.strictObject({ state_rev: PositiveInt, sha256: Digest });

@@ -4,18 +4,15 @@ import type { z } from "zod";
 import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
 import type { Device, WrappedData } from "./device.ts";
 
-/** Items that wait on the device, wrapped by the device key. */
+/** A list in the device record that is wrapped by the device key. */
 export interface WrappedItems<Item> {
-  /** Empty where it can no longer be read: another device key, a browser that forgot half. */
+  /** Empty if the browser has cleared the device key or part of its storage. */
   readonly read: (device: Device) => Promise<Item[]>;
-  /**
-   * What another tab writes between reading and writing is not lost: the change is made again from
-   * there. `storage_full`.
-   */
-  readonly change: (device: Device, change: (items: readonly Item[]) => readonly Item[]) => Promise<void>;
+  /** Applies `transform`, again if another tab wrote meanwhile. Rejects with `storage_full`. */
+  readonly change: (device: Device, transform: (items: readonly Item[]) => readonly Item[]) => Promise<void>;
 }
 
-/** @param member of the device's record; its name is also what the list is wrapped for */
+/** @param member member of the device record; also the purpose of the wrapping */
 export function createWrappedItems<Item extends Json>(
   member: "sketches" | "newShares",
   schema: z.ZodType<Item[]>,
@@ -34,9 +31,9 @@ export function createWrappedItems<Item extends Json>(
     const current = await readItems(device);
     const next = [...transform(current)];
     if (stringifyCanonical(next) === stringifyCanonical(current)) return;
-    const plain = copyOf(encodeCanonical(next));
-    const wrapped = next.length === 0 ? null : await device.wrap(member, plain);
-    wipe(plain);
+    const plainBytes = copyOf(encodeCanonical(next));
+    const wrapped = next.length === 0 ? null : await device.wrap(member, plainBytes);
+    wipe(plainBytes);
     const outcome = { unchanged: true };
     await device.update(({ [member]: currentWrapped }) => {
       outcome.unchanged = isSameWrapping(currentWrapped, previousWrapped);
@@ -49,6 +46,6 @@ export function createWrappedItems<Item extends Json>(
 }
 
 function isSameWrapping(left: WrappedData | null, right: WrappedData | null): boolean {
-  // random, made anew with each wrapping
+  // the iv is random for each wrapping
   return left === null || right === null ? left === right : equalBytes(left.iv, right.iv);
 }

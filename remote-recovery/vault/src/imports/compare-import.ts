@@ -9,8 +9,8 @@ import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { computeSources, extractItemMark } from "./source.ts";
 
 /**
- * An item with its mark, null before there is a key for marks; `version` is that of its secret, 0
- * of what is new.
+ * Comparison of an item with the account. `source` is the item's mark, null before the account has
+ * an import key. `version` is that of the item's secret, 0 for a new item.
  */
 export type ComparedItem = ImportComparison & { readonly source: string | null; readonly version: number };
 
@@ -21,14 +21,15 @@ interface MarkedSecret {
 }
 
 /**
- * Begins the origin of an item of this portal's own archives, before the id that the secret had.
+ * Prefix of the origin of an item from this portal's own archives. The secret's former id follows.
  */
 const ownOriginPrefix = "relicario:";
 
 /**
- * How items stand to what is kept. Secrets in the trash do not count: who imports again wants them.
+ * Compares items with the secrets of the account. Ignores secrets in the trash, so that they can be
+ * imported again.
  *
- * @throws PortalError `vault_locked`, and those of reading.
+ * @throws PortalError `vault_locked`, and errors of reading.
  */
 export async function compareImport(
   vault: VaultSession,
@@ -38,7 +39,7 @@ export async function compareImport(
   return compareWithAccount(vault, await readAccount(vault, options.signal), items, options);
 }
 
-/** The same with an account that was read a moment ago. */
+/** Like {@link compareImport}, with an account that was just read. */
 export async function compareWithAccount(
   vault: VaultSession,
   account: AccountView | null,
@@ -46,12 +47,12 @@ export async function compareWithAccount(
   options: OperationOptions,
 ): Promise<ComparedItem[]> {
   const openedKeyring = requireOpenedKeyring(account);
-  const importKeyB64u = (openedKeyring ?? vault.pending)?.book.import_key ?? null;
+  const importKeyB64u = (openedKeyring ?? vault.adoptedAccount?.documents)?.book.import_key ?? null;
   const importKey = importKeyB64u === null ? null : fromBase64url(importKeyB64u);
   const rows = account?.rows ?? new Map<string, never>();
   const markedSecrets = new Map<string, MarkedSecret>();
   for (const row of importKey === null ? [] : rows.values()) {
-    if (openedKeyring === null || row.stored.deleted_at !== undefined) continue;
+    if (openedKeyring === null || row.storedSecret.deleted_at !== undefined) continue;
     const { source } = await openRowLabel(vault.userId, openedKeyring.keys, row);
     if (source !== null)
       markedSecrets.set(extractItemMark(source), { secretId: row.secretId, version: row.version, source });
@@ -71,7 +72,7 @@ export async function compareWithAccount(
         source,
         version: marked.version,
       });
-    else if (ownRow !== undefined && ownRow.stored.deleted_at === undefined)
+    else if (ownRow !== undefined && ownRow.storedSecret.deleted_at === undefined)
       comparisons.push({ status: "same", secretId: ownRow.secretId, source, version: ownRow.version });
     else comparisons.push({ status: "new", source, version: 0 });
   }

@@ -1,7 +1,10 @@
 import type { ImportResult } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 
-/** What was stored stays, and the rest goes on: that it is no favourite is said of it. */
+/**
+ * Returns false when the secret could not be marked as a favourite. The import then reports this
+ * and continues.
+ */
 export async function trySetFavorite(operation: Promise<void>): Promise<boolean> {
   try {
     await operation;
@@ -12,6 +15,8 @@ export async function trySetFavorite(operation: Promise<void>): Promise<boolean>
   }
 }
 
-export function toFavoriteFailedFields(favoriteFailed: readonly number[]): Pick<ImportResult, "favoriteFailed"> {
-  return favoriteFailed.length === 0 ? {} : { favoriteFailed };
+export function toFailedFavoriteFields(
+  failedFavoriteIndexes: readonly number[],
+): Pick<ImportResult, "failedFavoriteIndexes"> {
+  return failedFavoriteIndexes.length === 0 ? {} : { failedFavoriteIndexes };
 }

@@ -6,7 +6,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { list } from "../operations/list.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { trash } from "../operations/favorite-and-trash.ts";
+import { moveToTrash } from "../operations/favorite-and-trash.ts";
 import { update } from "../operations/update.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { compareImport } from "./compare-import.ts";
@@ -31,7 +31,7 @@ const countBatches = (world: World): number =>
   world.service.calls.filter((call) => call === "POST /secrets/store/batch").length;
 const market = makePicture("market");
 
-/** A device of somebody who has one secret. */
+/** Opens a device of a person who has one secret. */
 const openWithFirstSecret = async () => {
   const world = createWorld();
   const vault = await world.open();
@@ -39,8 +39,8 @@ const openWithFirstSecret = async () => {
   return { world, vault };
 };
 
-describe("an import", () => {
-  it("stores items as secrets, a hundred in a call, that the shown picture opens", async () => {
+describe("importing secrets", () => {
+  it("stores items as secrets, a hundred per call, that the presented picture opens", async () => {
     const { world, vault } = await openWithFirstSecret();
     const progress: string[] = [];
     const stored = await importSecrets(vault, makeItems(130), market, {
@@ -60,7 +60,7 @@ describe("an import", () => {
     );
   });
 
-  it("begins an account with its first batch", async () => {
+  it("creates an account with the first batch", async () => {
     const world = createWorld();
     const vault = await world.open();
     expect(await importSecrets(vault, makeItems(3), market, { name: "The market" })).toMatchObject({ added: 3 });
@@ -68,7 +68,7 @@ describe("an import", () => {
     expect(await list(vault)).toHaveLength(4);
   });
 
-  it("adds nothing twice, from another device either", async () => {
+  it("adds nothing twice, even from another device", async () => {
     const { world, vault } = await openWithFirstSecret();
     await importSecrets(vault, makeItems(3), market);
     const phone = await world.open("phone");
@@ -82,7 +82,7 @@ describe("an import", () => {
     expect(await list(phone)).toHaveLength(4);
   });
 
-  it("makes what differs a new version, with its title and tags, and then knows it", async () => {
+  it("stores a changed item as a new version, with its title and tags, and then recognises the item", async () => {
     const { vault } = await openWithFirstSecret();
     await importSecrets(vault, makeItems(2), market);
     const changed = makeItem("Renamed", { sourceId: "bitwarden:Item 1", text: "another password", tags: [] });
@@ -98,12 +98,12 @@ describe("an import", () => {
     expect(await importSecrets(vault, [changed], market)).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
-  it("knows an item in another language, and one that an earlier release marked in that language", async () => {
+  it("recognises an item in another language, even with a mark that an earlier release made in that language", async () => {
     const { vault } = await openWithFirstSecret();
     const titles = ["Mail (One-time password)", "Mail (Contraseña de un solo uso)"] as const;
     const [english, spanish] = titles.map((title) => makeItem(title, { sourceId: "bitwarden:b1 otp 0", text: "seed" }));
-    if (english === undefined || spanish === undefined) throw new Error("there are two");
-    await importSecrets(vault, [spanish], market); // no other title is known of it
+    if (english === undefined || spanish === undefined) throw new Error("expected two imported secrets");
+    await importSecrets(vault, [spanish], market); // the item has no other titles
     expect(
       (await compareImport(vault, [{ ...english, canonicalTitles: titles }, english])).map(({ status }) => status),
     ).toEqual(["same", "changed"]);
@@ -127,7 +127,7 @@ describe("an import", () => {
     ).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
-  it("knows an item again after its secret was edited here", async () => {
+  it("recognises an item after its secret was edited here", async () => {
     const { vault } = await openWithFirstSecret();
     await importSecrets(vault, makeItems(1), market);
     const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
@@ -144,15 +144,15 @@ describe("an import", () => {
     expect(await importSecrets(vault, makeItems(1), market)).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
   });
 
-  it("does not count what is in the trash", async () => {
+  it("ignores secrets in the trash", async () => {
     const { vault } = await openWithFirstSecret();
     await importSecrets(vault, makeItems(1), market);
     const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
-    await trash(vault, row?.secretId ?? "");
+    await moveToTrash(vault, row?.secretId ?? "");
     expect((await compareImport(vault, makeItems(1)))[0]?.status).toBe("new");
   });
 
-  it("does not add the secrets of an archive of this account, which it still has", async () => {
+  it("adds no secrets of this account's own archive while the account has them", async () => {
     const { vault } = await openWithFirstSecret();
     const [row] = await list(vault);
     expect(
@@ -160,7 +160,7 @@ describe("an import", () => {
     ).toBe("same");
   });
 
-  it("goes on where a lost connection stopped it", async () => {
+  it("continues where a lost connection stopped", async () => {
     const { world, vault } = await openWithFirstSecret();
     let calls = 0;
     world.service.beforeCall = (call) => {
@@ -180,10 +180,10 @@ describe("an import", () => {
     });
   });
 
-  it("adds nothing twice when an answer was lost", async () => {
+  it("adds nothing twice when a response was lost", async () => {
     const { world, vault } = await openWithFirstSecret();
     let lost = 0;
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, answer) => {
       if (call === "POST /secrets/store/batch" && lost++ < 1) throw new PortalError("offline");
       return answer;
     };
@@ -191,7 +191,7 @@ describe("an import", () => {
     expect(await list(vault)).toHaveLength(4);
   });
 
-  it("stops when it is cancelled, and keeps what was stored", async () => {
+  it("stops when cancelled, and keeps what was stored", async () => {
     const { vault } = await openWithFirstSecret();
     const controller = new AbortController();
     const running = importSecrets(vault, makeItems(150), market, {
@@ -204,7 +204,7 @@ describe("an import", () => {
     expect(await list(vault)).toHaveLength(101);
   });
 
-  it("goes on when another device wrote in between", async () => {
+  it("continues when another device wrote in between", async () => {
     const { world, vault } = await openWithFirstSecret();
     const phone = await world.open("phone");
     await importSecrets(phone, [makeItem("From the phone")], market);
@@ -224,13 +224,13 @@ describe("an import", () => {
     ]);
   });
 
-  it("names what cannot be stored, and stores the others", async () => {
+  it("names items that cannot be stored, and stores the others", async () => {
     const { vault } = await openWithFirstSecret();
     const stored = await importSecrets(vault, [makeItem("x".repeat(300)), makeItem("Good")], market);
     expect(stored).toMatchObject({ added: 1, failures: [{ index: 0, code: "validation_error" }] });
   });
 
-  it("says which favourites could not be made favourites, and stores the rest", async () => {
+  it("names favourites that could not be marked, and stores the rest", async () => {
     const { world, vault } = await openWithFirstSecret();
     let calls = 0;
     world.service.beforeCall = (call) => {
@@ -242,13 +242,13 @@ describe("an import", () => {
       updated: 0,
       unchanged: 0,
       failures: [],
-      favoriteFailed: [1],
+      failedFavoriteIndexes: [1],
       stopReason: null,
     });
     expect((await list(vault)).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Two"]);
   });
 
-  it("keeps what failed when it stops before anything is stored", async () => {
+  it("reports failures when it stops before anything is stored", async () => {
     const { world, vault } = await openWithFirstSecret();
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store/batch") throw new PortalError("quota_exceeded");
@@ -271,7 +271,7 @@ describe("an import", () => {
     expect(countBatches(world)).toBe(0);
   });
 
-  it("sends nothing in clear: no content, title, tag, origin or digest of them", async () => {
+  it("sends no content, title, tag, origin or digest of these in clear", async () => {
     const { world, vault } = await openWithFirstSecret();
     const sentinel = "zebra-crossing-quartz";
     await importSecrets(

@@ -11,7 +11,7 @@ import { newId, formatTimestamp } from "../seal/ids.ts";
 import { isPresentedKey, type Protection, type PresentedOpener } from "../rpc/presented-opener.ts";
 import { validateProtectRequest } from "../secrets/validate-request.ts";
 import { createOpenerChooser } from "../openers/choose-openers.ts";
-import { savePendingAccount, type FirstAccount } from "../device/pending-account.ts";
+import { savePendingAccount, type NewAccountDocuments } from "../device/pending-account.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import { readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
@@ -22,44 +22,44 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { compareWithAccount } from "./compare-import.ts";
 import { isItemError } from "./item-errors.ts";
 import { computeSource } from "./source.ts";
-import { trySetFavorite, toFavoriteFailedFields } from "./favorites.ts";
+import { trySetFavorite, toFailedFavoriteFields } from "./favorites.ts";
 
 export interface ImportOptions extends OperationOptions {
-  /** Of the picture, where an account begins with it. */
+  /** Name of the picture; used when the import creates the account. */
   readonly name?: string;
-  /** Items that do not fit a call follow. They can begin an account too. */
+  /** Whether items that are too large for one call follow. They can also create the account. */
   readonly hasLargeItems?: boolean;
 }
 
-/** Every opener of the book. */
-const allOpeners: Protection = { kind: "openers", openers: [] };
+/** Stands for every opener of the book. */
+const allOpeners: Protection = { kind: "openers", openerIds: [] };
 
 /**
- * About what label, state and JSON of one secret take in a call beside its content, and what its
- * ticket takes for each opener. In characters.
+ * Estimated characters of a secret in a call, without its content: label, state and JSON per
+ * secret, then the ticket's share per opener.
  */
 const rowLength = 6_000;
 const stanzaLength = 3_200;
 
 /**
  * [Note: Import sequence]
- * 1. One opener is shown. It opens the account, or is the first picture of an account that begins
- *    with the first batch.
- * 2. The account's key for marks is made at the first import: a keyring change of its own, or part
- *    of the first one.
- * 3. Items are compared with what is kept, by their marks: what is there already is left.
- * 4. What is new goes in batches, each sealed once and published by one signed change with one
- *    call.
- * 5. Those of a batch that were favourites become favourites again.
- * 6. What differs becomes a new version of its secret, one by one.
+ * 1. One opener is presented. It opens the account, or is the first picture of an account that the
+ *    first batch creates.
+ * 2. The first import creates the account's import key, which marks items, by its own keyring
+ *    change or as part of the account's first change.
+ * 3. Items are compared with the account by their marks. Unchanged items are skipped.
+ * 4. New items are stored in batches. Each batch is sealed once and published with one signed
+ *    change in one call.
+ * 5. Items that were favourites are marked as favourites after their batch.
+ * 6. Each changed item becomes a new version of its secret.
  *
- * Stopped anywhere, what was published stays with its marks: the same items once more go on where
- * it stopped.
+ * After an interruption, published items keep their marks, so that importing the same items again
+ * continues.
  *
- * @param items that fit one call each; see `maxSmallContentBytes`.
- * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while
- *   nothing is stored and nothing has failed; after that they are in `stopReason`. What is wrong
- *   with one item is in `failures`.
+ * @param items each fits into one call; see `maxSmallContentBytes`
+ * @throws PortalError `cancelled`, `quota_exceeded`, and errors of unlocking and publishing, if no
+ *   item was stored or has failed yet. Later errors are in `stopReason`; errors of single items are
+ *   in `failures`.
  */
 export async function importSecrets(
   vault: VaultSession,
@@ -71,7 +71,7 @@ export async function importSecrets(
   let protection = await resolveProtection(vault, presentedOpener, name, options);
   if (protection === allOpeners) await ensureImportKey(vault, quietOptions);
   const failures: { index: number; code: ImportResult["failures"][number]["code"] }[] = [];
-  const favoriteFailedIndexes: number[] = [];
+  const failedFavoriteIndexes: number[] = [];
   const account = await readAccount(vault, options.signal);
   const comparisons = await compareWithAccount(vault, account, items, options);
   const openerCount = requireOpenedKeyring(account)?.book.openers.length ?? 1;
@@ -114,7 +114,7 @@ export async function importSecrets(
           secretId !== undefined &&
           !(await trySetFavorite(setFavorite(vault, secretId, true)))
         )
-          favoriteFailedIndexes.push(index);
+          failedFavoriteIndexes.push(index);
       }
       done += batch.length;
       reportProgress();
@@ -138,11 +138,11 @@ export async function importSecrets(
       updated,
       unchanged,
       failures,
-      ...toFavoriteFailedFields(favoriteFailedIndexes),
+      ...toFailedFavoriteFields(failedFavoriteIndexes),
       stopReason: toPortalError(error).code,
     };
   }
-  return { added, updated, unchanged, failures, ...toFavoriteFailedFields(favoriteFailedIndexes), stopReason: null };
+  return { added, updated, unchanged, failures, ...toFailedFavoriteFields(failedFavoriteIndexes), stopReason: null };
 }
 
 interface IndexedItem {
@@ -165,21 +165,27 @@ async function resolveProtection(
   return allOpeners;
 }
 
-/** An account with a key for marks, kept on this device: what is published first begins it. */
+/**
+ * Saves a new account with an import key on this device. The first publication creates the account.
+ */
 async function prepareAccount(vault: VaultSession, protection: Protection, options: OperationOptions): Promise<void> {
   const openerChooser = createOpenerChooser(vault, protection, options);
   try {
-    const { firstAccount } = await openerChooser.choose(null);
-    if (firstAccount?.book.import_key !== null) return;
-    const markedAccount = { ...firstAccount, book: { ...firstAccount.book, import_key: generateImportKey() } };
-    await savePendingAccount(vault.device, markedAccount);
-    vault.adopt(markedAccount);
+    await vault.runExclusive(async () => {
+      await openerChooser.choose(null);
+      const { adoptedAccount } = vault;
+      if (adoptedAccount?.documents.book.import_key !== null) return;
+      const { documents, accountKey } = adoptedAccount;
+      const markedAccount = { ...documents, book: { ...documents.book, import_key: generateImportKey() } };
+      await savePendingAccount(vault.device, markedAccount);
+      vault.adopt({ documents: markedAccount, accountKey });
+    });
   } finally {
     openerChooser.dispose();
   }
 }
 
-/** Writes a key for marks into the book, unless there is one. */
+/** Adds an import key to the book, unless the book has one. */
 async function ensureImportKey(vault: VaultSession, options: OperationOptions): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"present"> | { done: "present" }> => {
     const openedKeyring = requireOpenedKeyring(account);
@@ -187,7 +193,7 @@ async function ensureImportKey(vault: VaultSession, options: OperationOptions): 
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
       documents: { book: { ...openedKeyring.book, import_key: generateImportKey() } },
     });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "present" };
+    return { change, send: () => vault.service.changeKeyring(change.keyringChange), result: "present" };
   };
   await publishWithRetry(
     vault,
@@ -204,7 +210,7 @@ function generateImportKey(): string {
   return toBase64url(randomBytes(32));
 }
 
-/** As many as one call takes, in their order. */
+/** Splits items, in order, into batches that fit into one call. */
 function* splitIntoBatches(items: readonly IndexedItem[], openerCount: number): Generator<readonly IndexedItem[]> {
   const itemOverhead = rowLength + stanzaLength * openerCount;
   let batch: IndexedItem[] = [];
@@ -221,7 +227,7 @@ function* splitIntoBatches(items: readonly IndexedItem[], openerCount: number): 
   if (batch.length > 0) yield batch;
 }
 
-/** Contents are sealed once, rows at every try. Gives the ids of the secrets. */
+/** Stores new secrets and returns their ids. Contents are sealed once, rows at each attempt. */
 async function storeBatch(
   vault: VaultSession,
   items: readonly ImportItem[],
@@ -233,11 +239,11 @@ async function storeBatch(
     items.map(async (item) => ({ item, secretId: newId(vault.now()), sealedContent: await sealSmallContent(item) })),
   );
   const openerChooser = createOpenerChooser(vault, protection, options);
-  const importKey = generateImportKey(); // for an account that begins with this batch
+  const importKey = generateImportKey(); // used only if this batch creates the account
 
   const prepare = async (account: AccountView | null): Promise<Attempt<"stored">> => {
     const openedKeyring = requireOpenedKeyring(account);
-    const { openers, enrolledImage, firstAccount: chosenAccount } = await openerChooser.choose(openedKeyring);
+    const { openers, enrolledImage, newAccount: chosenAccount } = await openerChooser.choose(openedKeyring);
     const firstAccount =
       chosenAccount === null
         ? null
@@ -260,21 +266,24 @@ async function storeBatch(
     const rootRows = rows.map(({ row }) => row.root);
     const change =
       account === null || openedKeyring === null
-        ? await buildFirstChange(vault, requireFirstAccount(firstAccount), rootRows)
+        ? await buildFirstChange(vault, vault.requireAccountKeyOf(keys), requireFirstAccount(firstAccount), rootRows)
         : await buildNextChange(vault, account, openedKeyring, [...account.rows.values(), ...rootRows], {
             enrolledImage,
           });
-    const secrets = rows.map(({ secretId, sealedContent, row: { label, ticket } }): NewSecret => ({
+    const secrets = rows.map(({ secretId, sealedContent, row: { root: _, ...sealed } }): NewSecret => ({
       secret_db_id: secretId,
-      label,
-      ticket,
+      ...sealed,
       content: sealedContent.content,
     }));
-    return { change, send: () => vault.service.storeBatch({ secrets, keyring: change.keyring }), result: "stored" };
+    return {
+      change,
+      send: () => vault.service.storeBatch({ secrets, keyring: change.keyringChange }),
+      result: "stored",
+    };
   };
   try {
     const findPublished = ({ rows }: AccountView): "stored" | null =>
-      sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null; // new random ids
+      sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null; // random ids: the rows are ours
     await publishWithRetry(vault, { prepare, findPublished }, options);
     return sealed.map(({ secretId }) => secretId);
   } finally {
@@ -282,8 +291,8 @@ async function storeBatch(
   }
 }
 
-function requireFirstAccount(firstAccount: FirstAccount | null): FirstAccount {
-  if (firstAccount === null) throw new PortalError("opener_needed"); // an account begins with an image
+function requireFirstAccount(firstAccount: NewAccountDocuments | null): NewAccountDocuments {
+  if (firstAccount === null) throw new PortalError("opener_needed"); // only an image can open a new account
   return firstAccount;
 }
 

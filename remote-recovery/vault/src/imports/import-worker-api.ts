@@ -5,21 +5,21 @@ import { readImport, type ReadImportOptions } from "./reading/read-import.ts";
 import type { ChosenFile } from "./reading/text-files.ts";
 import { openSealedContent, type SealedContentInfo } from "./reading/sealed-content.ts";
 
-/** What the import's worker offers. */
+/** API of the import worker. */
 export interface ImportWorkerApi {
-  /** Answers when the worker runs. */
+  /** Resolves when the worker runs. */
   readonly ping: () => void;
   readonly read: (files: readonly ChosenFile[], settings: ReadImportOptions) => Promise<ImportReadResult>;
   /**
-   * Opens a content of an archive of this portal into a private file. One at a time: {@link
-   * dispose} it before the next.
+   * Opens a content of this portal's own archive into a private file. Call {@link dispose} before
+   * opening the next.
    */
   readonly openContent: (
     sealed: Blob,
     info: SealedContentInfo,
     options: { readonly signal?: AbortSignal },
   ) => Promise<Blob>;
-  /** Removes what was opened. */
+  /** Deletes the file with the opened content. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function createImportWorkerApi(): ImportWorkerApi {
     ping: () => undefined,
     read: readImport,
     openContent: async (sealed, info, { signal }) => {
-      await sweepPrivateFiles().catch(() => undefined); // of an import that was cut off; tried again with the next page
+      await sweepPrivateFiles().catch(() => undefined); // of an interrupted import; the next page retries
       const sink = await createPrivateSink();
       const content = await commitOnSuccess(sink, () =>
         openSealedContent(sealed, info, (bytes) => sink.write(bytes), signal),

@@ -1,6 +1,6 @@
 import { isPortalError, type PortalError } from "@relicario/shared/errors";
 
-/** Whether it is about one item alone: the others can still be stored. */
+/** Whether an error concerns a single item, so that the other items can still be stored. */
 export function isItemError(error: unknown): error is PortalError {
   return isPortalError(
     error,

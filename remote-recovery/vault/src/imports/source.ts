@@ -5,13 +5,13 @@ import type { ImportItem } from "@relicario/shared/contract";
 
 import { readChunks, concatBytes, sha256Async, createSha256, utf8, type Bytes } from "../seal/bytes.ts";
 
-/** Bytes of each half of a mark. */
+/** Bytes in each half of a mark. */
 const markHalfSize = 16;
 
 /**
- * The `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256 over
- * what says which item it is, then 16 over what it holds. So the same item is known again, and what
- * differs in it is seen, and without the key it says nothing.
+ * Computes the `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256
+ * over the item's origin, then 16 over its content. The first half recognises the item, the second
+ * detects changes. Without the key, a source reveals nothing.
  */
 export async function computeSource(importKey: Bytes, item: ImportItem): Promise<string> {
   const [source] = await computeSources(importKey, item);
@@ -19,14 +19,14 @@ export async function computeSource(importKey: Bytes, item: ImportItem): Promise
 }
 
 /**
- * The `source` that is given today, and those that earlier releases gave the same item: they had
- * the portal's language in titles of ours.
+ * The current `source`, and those that earlier releases computed. These used generated titles in
+ * the portal's language.
  */
 export async function computeSources(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
-  const { sourceId, tags, contentKind, name, mime, canonicalContent, content, sealed } = item;
+  const { sourceId, tags, contentKind, name, mime, canonicalContent, content, sealedContent } = item;
   const [currentTitle, ...earlierTitles] = item.canonicalTitles ?? [item.title];
   const digest =
-    sealed?.plainSha256 ??
+    sealedContent?.plainSha256 ??
     toBase64url(
       canonicalContent === null ? await computeContentDigest(content) : await sha256Async(utf8(canonicalContent)),
     );
@@ -49,7 +49,7 @@ export async function computeSources(importKey: Bytes, item: ImportItem): Promis
   return [computeSourceForTitle(currentTitle), ...earlierTitles.map(computeSourceForTitle)];
 }
 
-/** Large contents as they come: they may be larger than memory. */
+/** Digests large contents in chunks, because they may exceed the memory. */
 async function computeContentDigest(content: Blob): Promise<Bytes> {
   if (content.size <= maxSmallContentBytes) return sha256Async(new Uint8Array(await content.arrayBuffer()));
   const digest = createSha256();
@@ -61,7 +61,7 @@ function computeMark(importKey: Bytes, document: Parameters<typeof encodeCanonic
   return hmac(nobleSha256, importKey, encodeCanonical(document)).subarray(0, markHalfSize);
 }
 
-/** Which item a mark is of, whatever it holds. */
+/** The half of a mark that identifies the item, whatever its content. */
 export function extractItemMark(source: string): string {
   return toBase64url(fromBase64url(source).subarray(0, markHalfSize));
 }

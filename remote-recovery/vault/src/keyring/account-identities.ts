@@ -7,10 +7,10 @@ import { wipe } from "../seal/bytes.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /**
- * The identities that others may have sealed to: the account's own, then those from before
- * rotations. Secrets, as text.
+ * Derives the identities that others may have sealed to: the current one, then those before
+ * rotations, newest first. Secret.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function deriveAccountIdentities(
   vault: VaultSession,

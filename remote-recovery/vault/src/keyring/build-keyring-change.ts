@@ -7,55 +7,69 @@ import {
   type Slot,
 } from "@relicario/shared/api";
 
-import type { MetadataKeys } from "../seal/account-key.ts";
+import type { AccountKey, MetadataKeys } from "../seal/account-key.ts";
 import { sealBook, type Book } from "../seal/book.ts";
 import { computeJweDigest } from "../seal/document.ts";
 import { signKeyringChange } from "../seal/account-signatures.ts";
 import { sealRequests, type Requests } from "../seal/requests.ts";
 import { sealShares, type Shares } from "../seal/shares.ts";
 import { computeRoot, sealState, computeStateDigest, type RootRow, type State } from "../seal/state.ts";
-import type { FirstAccount } from "../device/pending-account.ts";
+import type { NewAccountDocuments } from "../device/pending-account.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "./read-account.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 
-/**
- * An image made an opener just now: what the keyring change that publishes it needs. Nothing of it
- * is secret.
- */
+/** The parts of a keyring change that publish a new image. Not secret. */
 export interface EnrolledImage {
-  /** The book with it. */
+  /** The book with the new image. */
   readonly book: Book;
   readonly record: ImageRecord;
   readonly slot: Slot;
 }
 
-/** What a change may hold beside the rows. */
 export interface ChangeParts {
-  /** Book, slot and image record of a new image. */
   readonly enrolledImage?: EnrolledImage | null;
-  /** Documents that are replaced; a book stands in the place of that of `enrolledImage`. */
+  /** Documents to replace; `book` takes precedence over that of `enrolledImage`. */
   readonly documents?: { readonly book?: Book; readonly shares?: Shares; readonly requests?: Requests };
-  /** Of openers that are added or taken away, when the book goes with them. */
+  /** Slots of added and removed openers. The change must then replace the book too. */
   readonly slots?: KeyringChange["slots"];
   readonly imageRecords?: KeyringChange["image_records"];
   readonly purge?: readonly string[];
   readonly purgeVersions?: KeyringChange["purge_versions"];
-  /** Rows that were staged, which the change switches to. */
+  readonly trashConfirm?: readonly string[];
+  /** Staged rows that the change switches to. */
   readonly stage?: { readonly id: string; readonly sha256: string };
-  /** A new account key: everything is sealed with its keys, and signed with those before. */
-  readonly rotated?: { readonly keys: MetadataKeys; readonly statement: KeyStatement };
+  /** The call that carries the change needs the author key, although its members do not. */
+  readonly authored?: boolean;
+  /** A new account key. Its keys seal the documents; the current key signs the change. */
+  readonly rotation?: { readonly keys: MetadataKeys; readonly statement: KeyStatement };
 }
 
-/** The change that follows the account as it was read, with these rows in it. */
+/**
+ * Builds and signs the change that follows the given account.
+ *
+ * @throws PortalError `show_opener_first` when the author key must sign ([Note: Authority]) and no
+ *   opener was presented.
+ */
 export async function buildNextChange(
   vault: VaultSession,
   account: AccountView,
   openedKeyring: OpenedKeyring,
   rows: readonly RootRow[],
-  { enrolledImage = null, documents = {}, slots, imageRecords, purge, purgeVersions, stage, rotated }: ChangeParts,
+  {
+    enrolledImage = null,
+    documents = {},
+    slots,
+    imageRecords,
+    purge,
+    purgeVersions,
+    trashConfirm,
+    stage,
+    rotation,
+    authored = false,
+  }: ChangeParts,
 ): Promise<SignedChange> {
-  const keys = rotated?.keys ?? openedKeyring.keys;
+  const keys = rotation?.keys ?? openedKeyring.keys;
   const { keyring } = account.view;
   const { userId } = vault;
   const replacedDocuments = { ...(enrolledImage === null ? {} : { book: enrolledImage.book }), ...documents };
@@ -74,7 +88,7 @@ export async function buildNextChange(
     shares_sha256: shares === null ? openedKeyring.state.shares_sha256 : toBase64url(computeJweDigest(shares)),
     requests_sha256: requests === null ? openedKeyring.state.requests_sha256 : toBase64url(computeJweDigest(requests)),
   };
-  const change: Omit<KeyringChange, "sig"> = {
+  const change: Omit<KeyringChange, "sig" | "author_sig"> = {
     ...(await buildChangeCore(vault, keys, state, computeStateDigest(keyring.state))),
     ...(book === null ? {} : { book }),
     ...(shares === null ? {} : { shares }),
@@ -84,28 +98,33 @@ export async function buildNextChange(
     ...(imageRecords === undefined ? {} : { image_records: imageRecords }),
     ...(purge === undefined ? {} : { purge: [...purge] }),
     ...(purgeVersions === undefined ? {} : { purge_versions: purgeVersions }),
+    ...(trashConfirm === undefined ? {} : { trash_confirm: [...trashConfirm] }),
     ...(stage === undefined ? {} : { stage_id: stage.id, stage_sha256: stage.sha256 }),
-    ...(rotated === undefined ? {} : { key_statement: rotated.statement }),
+    ...(rotation === undefined ? {} : { key_statement: rotation.statement }),
   };
-  return { keys, keyring: await signKeyringChange(openedKeyring.keys, change), state, createsAccount: false };
+  const keyringChange = await signKeyringChange(openedKeyring.keys, vault.getAccountKeyOf(openedKeyring.keys), change, {
+    authored,
+  });
+  return { keys, keyringChange, state, createsAccount: false };
 }
 
 /**
- * The very first change: everything that a new account begins with.
+ * Builds and signs the change that creates an account.
  *
- * @param previousKeyring the keyring that an account that is started anew follows, and whose
- *   openers all go.
+ * @param previousKeyring for a reset: the keyring that the change follows, all of whose openers it
+ *   removes
  */
 export async function buildFirstChange(
   vault: VaultSession,
-  firstAccount: FirstAccount,
+  accountKey: AccountKey,
+  newAccount: NewAccountDocuments,
   rows: readonly RootRow[],
   previousKeyring: Keyring | null = null,
 ): Promise<SignedChange> {
-  const { keys, statement } = firstAccount;
+  const { keys, statement } = newAccount;
   const [book, shares] = await Promise.all([
-    sealBook(keys, vault.userId, firstAccount.book),
-    sealShares(keys, vault.userId, firstAccount.shares),
+    sealBook(keys, vault.userId, newAccount.book),
+    sealShares(keys, vault.userId, newAccount.shares),
   ]);
   const state: State = {
     v: 1,
@@ -117,31 +136,31 @@ export async function buildFirstChange(
     shares_sha256: toBase64url(computeJweDigest(shares)),
     requests_sha256: null,
   };
-  const previous = previousKeyring === null ? null : computeStateDigest(previousKeyring.state);
-  const { slots, image_records: imageRecords } = toSlotChanges(firstAccount, previousKeyring?.slots);
-  const keyring = await signKeyringChange(keys, {
-    ...(await buildChangeCore(vault, keys, state, previous)),
+  const previousDigest = previousKeyring === null ? null : computeStateDigest(previousKeyring.state);
+  const { slots, image_records: imageRecords } = toSlotChanges(newAccount, previousKeyring?.slots);
+  const keyringChange = await signKeyringChange(keys, accountKey, {
+    ...(await buildChangeCore(vault, keys, state, previousDigest)),
     book,
     shares,
     key_statement: statement,
     slots,
     image_records: imageRecords,
   });
-  return { keys, keyring, state, createsAccount: true };
+  return { keys, keyringChange, state, createsAccount: true };
 }
 
 async function buildChangeCore(
   vault: VaultSession,
   keys: MetadataKeys,
   state: State,
-  previous: string | null,
+  previousDigest: string | null,
 ): Promise<Pick<KeyringChange, "v" | "user_id" | "key_epoch" | "state_rev" | "state">> {
   return {
     v: 1,
     user_id: vault.userId,
     key_epoch: keys.keyEpoch,
     state_rev: state.state_rev,
-    state: await sealState(keys, vault.userId, state, previous),
+    state: await sealState(keys, vault.userId, state, previousDigest),
   };
 }
 
@@ -149,8 +168,11 @@ function toSlotChanges(
   { slot, record }: { readonly slot: Slot; readonly record: ImageRecord },
   removedSlots: readonly Slot[] = [],
 ): Required<Pick<KeyringChange, "slots" | "image_records">> {
-  const [ids, imageIds] = [removedSlots, removedSlots.filter(({ kind }) => kind === "image")].map((slots) =>
-    slots.map(({ opener_id: id }) => id),
+  const [removedIds, removedImageIds] = [removedSlots, removedSlots.filter(({ kind }) => kind === "image")].map(
+    (slots) => slots.map(({ opener_id: id }) => id),
   );
-  return { slots: { set: [slot], remove: ids ?? [] }, image_records: { set: [record], remove: imageIds ?? [] } };
+  return {
+    slots: { set: [slot], remove: removedIds ?? [] },
+    image_records: { set: [record], remove: removedImageIds ?? [] },
+  };
 }

@@ -1,7 +1,7 @@
 import {
   stringifyCanonical,
   fromBase64url,
-  hasValidSignature,
+  isSelfSigned,
   toBase64url,
   type Keyring,
   type KeyStatement,
@@ -9,45 +9,46 @@ import {
 import { PortalError } from "@relicario/shared/errors";
 
 import type { StateCheckpoint } from "../device/device.ts";
-import { loadPendingAccount, type FirstAccount } from "../device/pending-account.ts";
+import { loadPendingAccount, type NewAccountDocuments, type UnpublishedAccount } from "../device/pending-account.ts";
 import type { AccountKey, MetadataKeys } from "../seal/account-key.ts";
-import { openBook, type Book } from "../seal/book.ts";
+import { openBook } from "../seal/book.ts";
 import { computeJweDigest } from "../seal/document.ts";
 import { isOwnKeyStatement, hasValidPreviousSignature } from "../seal/account-signatures.ts";
 import { openRequests } from "../seal/requests.ts";
 import { openShares } from "../seal/shares.ts";
 import { openState, parseUnverifiedPrevious, computeStateDigest } from "../seal/state.ts";
-import type { PendingOutcome, VerifiedKeyring, VerifiedOpening } from "../session/keyring-views.ts";
+import type { PendingAccountOutcome, VerifiedKeyring, VerifiedContents } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { verifyOpeners } from "./verified-openers.ts";
+import type { VerifiedInner } from "../device/verified-inner.ts";
+import { openVerifiedInner } from "./verified-inner.ts";
 
-/**
- * A state that another device of the account vouches for. What the service gives has to be it, or
- * to lead to it.
- */
+/** A state that another device of the account has verified. The keyring must descend from it. */
 export interface Witness {
   readonly stateRev: number;
   /** base64url. */
   readonly stateSha256: string;
 }
 
-export interface FetchOptions {
+interface FetchKeyringOptions {
   readonly signal?: AbortSignal | undefined;
   readonly witness?: Witness | null;
-  /** Opens no keyring that supersedes the pending account: whoever reads it stops there. */
+  /**
+   * Whether to leave a keyring unopened that supersedes the pending account, because the caller
+   * stops there.
+   */
   readonly stopWhenSuperseded?: boolean;
 }
 
 /**
- * Fetches the keyring and verifies it against what this device remembers, with the keys of this
- * session. Changes nothing, here or on the device. Null when nothing was ever kept.
+ * Fetches the keyring, and verifies it against this device's checkpoint with the session's keys.
+ * Changes neither the session nor the device. Null if the account was never created.
  *
  * @throws PortalError `older_state`, `keyring_missing`, `own_key_changed`, `openers_changed`,
- *   `decryption_failed`; `histories_differ` where it does not come from what the witness saw.
+ *   `decryption_failed`; `histories_differ` if the keyring does not descend from the witness
  */
 export async function fetchVerifiedKeyring(
   vault: VaultSession,
-  { signal, witness = null, stopWhenSuperseded = false }: FetchOptions = {},
+  { signal, witness = null, stopWhenSuperseded = false }: FetchKeyringOptions = {},
 ): Promise<VerifiedKeyring | null> {
   const checkpoint = await vault.loadCheckpoint();
   const knownRevs = [checkpoint, witness].flatMap((knownState) => (knownState === null ? [] : [knownState.stateRev]));
@@ -59,25 +60,25 @@ export async function fetchVerifiedKeyring(
   }
   if (checkpoint !== null && !descendsFrom(keyring, checkpoint)) throw createOlderStateError(keyring, checkpoint);
   if (witness !== null && !descendsFrom(keyring, witness)) throw new PortalError("histories_differ");
-  const pending = await resolvePending(vault, keyring);
-  if (pending.kind === "published" && vault.pending !== null) return { keyring, opening: pending.opening, pending };
-  const isSuperseded = pending.kind === "superseded";
-  const { keys } = vault;
-  // Of another generation, says the service: perhaps rotated elsewhere. The keys stay until an
-  // opener tells.
+  const { adoptedAccount } = vault;
+  const pendingAccount = await resolvePendingAccount(vault, adoptedAccount, keyring);
+  if (pendingAccount.kind === "published" && adoptedAccount !== null)
+    return { keyring, contents: pendingAccount.contents, pendingAccount };
+  const isSuperseded = pendingAccount.kind === "superseded";
+  const { keys, accountKey } = vault;
+  // a higher epoch is only a claim, perhaps after a rotation elsewhere: only an opener can verify
+  // it
   if (keys === null || keyring.key_epoch > keys.keyEpoch || (isSuperseded && stopWhenSuperseded))
-    return { keyring, opening: null, pending };
-  // the account key of a pending account that never was opens nothing
-  const accountKey = isSuperseded && vault.pending !== null ? null : vault.accountKey;
-  return { keyring, opening: await openKeyring(vault, keys, accountKey, keyring), pending };
+    return { keyring, contents: null, pendingAccount };
+  return { keyring, contents: await openKeyring(vault, keys, accountKey, keyring), pendingAccount };
 }
 
 /**
- * The keyring as a new beginning follows it, unopened: it must lead on from what this device
- * remembers, and its statement must verify itself and be of no lower generation, nor of other keys
- * in the same one.
+ * Fetches the keyring that a reset follows, without opening it. The keyring must descend from this
+ * device's checkpoint. Its key statement must be signed by its own key and have no lower epoch; the
+ * same epoch must have the same keys.
  *
- * @throws PortalError `no_keyring`, `older_state`, `keyring_missing`, `own_key_changed`.
+ * @throws PortalError `no_keyring`, `older_state`, `keyring_missing`, `own_key_changed`
  */
 export async function fetchUnopenedKeyring(vault: VaultSession, signal?: AbortSignal): Promise<Keyring> {
   const checkpoint = await vault.loadCheckpoint();
@@ -88,10 +89,7 @@ export async function fetchUnopenedKeyring(vault: VaultSession, signal?: AbortSi
   }
   if (checkpoint !== null && !descendsFrom(keyring, checkpoint)) throw createOlderStateError(keyring, checkpoint);
   const { key_statement: statement, key_epoch: keyEpoch } = keyring;
-  const isVerified =
-    statement.user_id === vault.userId &&
-    statement.key_epoch === keyEpoch &&
-    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
+  const isVerified = statement.user_id === vault.userId && statement.key_epoch === keyEpoch && isSelfSigned(statement);
   if (!isVerified || (checkpoint !== null && !isSuccessorOf(statement, checkpoint)))
     throw new PortalError("own_key_changed");
   return keyring;
@@ -99,21 +97,25 @@ export async function fetchUnopenedKeyring(vault: VaultSession, signal?: AbortSi
 
 function isSuccessorOf(statement: KeyStatement, checkpoint: StateCheckpoint): boolean {
   if (statement.key_epoch !== checkpoint.keyEpoch) return statement.key_epoch > checkpoint.keyEpoch;
-  return statement.signing_key === checkpoint.signingKey && statement.recipient === checkpoint.recipient;
+  return (
+    statement.signing_key === checkpoint.signingKey &&
+    statement.author_key === checkpoint.authorKey &&
+    statement.recipient === checkpoint.recipient
+  );
 }
 
 /**
- * Opens what the keyring holds with these keys, and checks that the parts belong together. With an
- * account key the book's openers are compared with those that it vouches for.
+ * Opens the keyring's documents and checks that they belong together. Also verifies the book's
+ * `inner` if there is an account key.
  *
- * @throws PortalError `own_key_changed`, `openers_changed`, `older_state`, `decryption_failed`.
+ * @throws PortalError `own_key_changed`, `openers_changed`, `older_state`, `decryption_failed`
  */
 export async function openKeyring(
   vault: VaultSession,
   keys: MetadataKeys,
   accountKey: AccountKey | null,
   keyring: Keyring,
-): Promise<VerifiedOpening> {
+): Promise<VerifiedContents> {
   const { userId } = vault;
   if (keyring.key_epoch < keys.keyEpoch) throw createOlderStateError(keyring, null);
   if (!isOwnKeyStatement(keys, userId, keyring.key_statement)) throw new PortalError("own_key_changed");
@@ -133,34 +135,32 @@ export async function openKeyring(
     shares: await openShares(keys, userId, keyring.shares),
     requests: requests === null ? null : await openRequests(keys, userId, requests),
   };
-  await assertOwnStatement(vault, keyring.key_statement, openedKeyring.book);
-  return {
-    openedKeyring,
-    openers: accountKey === null ? null : await verifyOpeners(userId, accountKey, openedKeyring.book),
-  };
+  const inner = accountKey === null ? null : await openVerifiedInner(vault, accountKey, openedKeyring);
+  if (inner !== null) await assertPreviousKey(vault, keyring.key_statement, inner);
+  return { openedKeyring, inner };
 }
 
 /**
- * A statement that claims to follow a key must be signed by that one, as far as the book or this
- * device knows it.
+ * If a statement names a previous author key that the book's `inner` or this device knows, requires
+ * that key's signature.
  */
-async function assertOwnStatement(vault: VaultSession, statement: KeyStatement, book: Book): Promise<void> {
+async function assertPreviousKey(
+  vault: VaultSession,
+  statement: KeyStatement,
+  { oldAuthorKeys }: VerifiedInner,
+): Promise<void> {
   const checkpoint = await vault.loadCheckpoint();
   const knownKeys = [
-    ...book.old_signing_keys.map((oldKey) => ({
-      keyEpoch: oldKey.key_epoch,
-      signingKey: fromBase64url(oldKey.signing_key),
-    })),
-    ...(checkpoint === null
-      ? []
-      : [{ keyEpoch: checkpoint.keyEpoch, signingKey: fromBase64url(checkpoint.signingKey) }]),
+    ...oldAuthorKeys,
+    ...(checkpoint === null ? [] : [{ keyEpoch: checkpoint.keyEpoch, authorKey: fromBase64url(checkpoint.authorKey) }]),
   ];
   if (!hasValidPreviousSignature(statement, knownKeys)) throw new PortalError("own_key_changed");
 }
 
 /**
- * Follows `previous` from the state given back to one that is known, across generations. A lower
- * one, another one for the same rev, a gap or a fork do not lead there.
+ * Whether the chain of `previous` digests leads from the keyring's state back to `ancestor`, across
+ * key epochs. False for a lower `state_rev`, for another state with the ancestor's `state_rev`, and
+ * for a gap or a fork.
  */
 function descendsFrom(keyring: Keyring, ancestor: Witness): boolean {
   const chain = (keyring.states ?? []).filter(({ state_rev: rev }) => rev > ancestor.stateRev);
@@ -174,7 +174,7 @@ function descendsFrom(keyring: Keyring, ancestor: Witness): boolean {
   return computeStateDigest(keyring.state) === expectedDigest;
 }
 
-/** The alarm, and which state it is about. */
+/** @param checkpoint the state that this device remembers, for the details of the error */
 export function createOlderStateError(keyring: Keyring, checkpoint: StateCheckpoint | null): PortalError {
   return new PortalError("older_state", {
     details: {
@@ -186,8 +186,8 @@ export function createOlderStateError(keyring: Keyring, checkpoint: StateCheckpo
 }
 
 /**
- * "No keyring" while labels, or anything of this account on this device, exist is an error, never a
- * fresh start.
+ * Throws `keyring_missing` if the service has rows or this device has data of the account, so that
+ * a missing keyring is never taken for a new account.
  */
 async function assertKeyringNeverExisted(
   vault: VaultSession,
@@ -201,27 +201,37 @@ async function assertKeyringNeverExisted(
 }
 
 /**
- * After a crash: a keyring that opens under the pending keys was published by us; one with another
- * key statement means that the pending account never was. A worker that made it goes on with its
- * keys; after a reload an opener is shown. What waits is the only copy of its slot: it is published
- * only when the service is seen to have that, too.
+ * Finds out after a crash whether the pending account was published. If so, the keyring has its key
+ * statement and opens under its keys, which the session still has or an opener provides. Any other
+ * key statement supersedes the account. The device may hold the only copy of the account's slot, so
+ * the account counts as published only when the service also has the slot and the image record.
  */
-async function resolvePending(vault: VaultSession, keyring: Keyring): Promise<PendingOutcome> {
-  const pending = vault.pending ?? (await loadPendingAccount(vault.device));
-  if (pending === null) return { kind: "unresolved" };
-  if (stringifyCanonical(pending.statement) !== stringifyCanonical(keyring.key_statement)) {
-    // a new beginning that is not published yet: it is sent once more, or never
-    return { kind: pending.statement.key_epoch > keyring.key_epoch ? "unresolved" : "superseded" };
+async function resolvePendingAccount(
+  vault: VaultSession,
+  adoptedAccount: UnpublishedAccount | null,
+  keyring: Keyring,
+): Promise<PendingAccountOutcome> {
+  const pendingAccount = adoptedAccount?.documents ?? (await loadPendingAccount(vault.device));
+  if (pendingAccount === null) return { kind: "unresolved" };
+  const { sig: statementSig, key_epoch: keyEpoch } = pendingAccount.statement;
+  if (stringifyCanonical(pendingAccount.statement) !== stringifyCanonical(keyring.key_statement)) {
+    // a reset that is not published yet; it may be sent again
+    return keyEpoch > keyring.key_epoch ? { kind: "unresolved" } : { kind: "superseded", statementSig };
   }
-  const keys = pending.keys ?? vault.keys;
-  if (keys === null) return { kind: "unresolved" }; // perhaps ours: the picture tells
-  const opening = await openKeyring(vault, keys, vault.pending === null ? null : vault.accountKey, keyring);
-  return { kind: "published", opening, complete: await hasSlotAndRecord(vault, pending, keyring) };
+  const keys = pendingAccount.keys ?? vault.keys;
+  if (keys === null) return { kind: "unresolved" }; // unknown until the account's picture is presented
+  const contents = await openKeyring(vault, keys, adoptedAccount?.accountKey ?? null, keyring);
+  return {
+    kind: "published",
+    statementSig,
+    contents,
+    hasSlotAndRecord: await hasSlotAndRecord(vault, pendingAccount, keyring),
+  };
 }
 
 async function hasSlotAndRecord(
   vault: VaultSession,
-  { slot, record }: Pick<FirstAccount, "slot" | "record">,
+  { slot, record }: Pick<NewAccountDocuments, "slot" | "record">,
   keyring: Keyring,
 ): Promise<boolean> {
   if (!keyring.slots.some((servedSlot) => stringifyCanonical(servedSlot) === stringifyCanonical(slot))) return false;

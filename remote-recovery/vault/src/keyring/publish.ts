@@ -8,39 +8,38 @@ import { readAccount, type AccountView } from "./read-account.ts";
 import { refreshKeyring } from "./refresh-keyring.ts";
 import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";
 
-/** Tries at a conflicting state before `state_conflict` is thrown. */
 export const maxConflictTries = 8;
-/** One try: a signed change, the call that it goes with, and what the writer answers then. */
+/** A signed change, the call that sends it, and the writer's result if it succeeds. */
 export interface Attempt<T> {
   readonly change: SignedChange;
-  /** Sends the same bytes at every call, so that it can be repeated when its answer is lost. */
+  /** Sends the same bytes on every call, so that a lost response allows a repetition. */
   readonly send: () => Promise<unknown>;
   readonly result: T;
 }
 
-/** What is written, made anew from the account as it is at each try. */
+/** Builds a change from the current account at each attempt. */
 export interface Writer<T> {
   /**
-   * @param account null while nothing was ever kept.
-   * @returns an attempt; `done` when there is nothing to send.
+   * @param account null if it was never created
+   * @returns an attempt, or the result as `done` if there is nothing to send
    */
   readonly prepare: (account: AccountView | null) => Promise<Attempt<T> | { readonly done: T }>;
   /**
-   * Whether an attempt whose answer got lost was published all the same. Null when it was not, or
-   * cannot be seen.
+   * Result of an earlier attempt that was published although its response was lost; null if
+   * unknown.
    */
   readonly findPublished: (account: AccountView) => T | null;
-  /** Called before the next try; the account is as {@link prepare} saw it. */
+  /** Called before the next attempt, with the account that {@link prepare} received. */
   readonly onConflict?: (account: AccountView | null) => Promise<void>;
 }
 
 /**
- * Reads and checks keyring and list, lets the writer make its attempt, and sends it: one call, one
- * transaction. On `state_conflict` all of it is done anew, eight times with jitter. Only one writer
- * of a device is here at a time.
+ * Reads and verifies the account, lets the writer prepare an attempt, and sends the attempt in one
+ * call, which is one transaction. Starts again on `state_conflict` and `id_taken`, up to eight
+ * times in total, with jitter. A device runs one writer at a time.
  *
- * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (up to the moment of
- *   sending), and what reading and the writer throw. Nothing is half published.
+ * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (only before sending), and
+ *   errors of reading and of the writer. Nothing is published in part.
  */
 export function publishWithRetry<T>(vault: VaultSession, writer: Writer<T>, options: OperationOptions): Promise<T> {
   return vault.runExclusive(async () => {
@@ -51,7 +50,7 @@ export function publishWithRetry<T>(vault: VaultSession, writer: Writer<T>, opti
       if (published !== null) return published;
       const attempt = await writer.prepare(account);
       if ("done" in attempt) return attempt.done;
-      throwIfCancelled(options.signal); // the last moment: what is sent may be published
+      throwIfCancelled(options.signal); // last chance: the service may publish what it receives
       options.onProgress?.({ phase: "sending", done: 0, total: 1 });
       try {
         await sendWithRetry(vault.pause, attempt.send);
@@ -59,8 +58,8 @@ export function publishWithRetry<T>(vault: VaultSession, writer: Writer<T>, opti
         options.onProgress?.({ phase: "sending", done: 1, total: 1 });
         return attempt.result;
       } catch (error) {
-        // `version_conflict`, `id_taken`: perhaps an answer got lost and somebody wrote on since;
-        // the list tells.
+        // after a lost response, another device may have written too: the list shows whether ours
+        // was published
         if (isResponseLost(error) || isPortalError(error, "version_conflict")) {
           const confirmed = await recheckPublished(vault, writer, options);
           if (confirmed !== null) return confirmed;
@@ -73,17 +72,17 @@ export function publishWithRetry<T>(vault: VaultSession, writer: Writer<T>, opti
   });
 }
 
-/** Null for the bootstrapping. @throws PortalError `vault_locked`. */
+/**
+ * Null if there is no account yet.
+ * @throws PortalError `vault_locked`
+ */
 export function requireOpenedKeyring(account: AccountView | null): OpenedKeyring | null {
   if (account === null) return null;
   if (account.view.openedKeyring === null) throw new PortalError("vault_locked");
   return account.view.openedKeyring;
 }
 
-/**
- * After lost answers: reads the account and returns what was published all the same, or null when
- * that cannot be seen.
- */
+/** Reads the account after a lost response. Null if it shows no attempt as published. */
 async function recheckPublished<T>(
   vault: VaultSession,
   writer: Writer<T>,
@@ -93,17 +92,16 @@ async function recheckPublished<T>(
     const account = await readAccount(vault, options.signal);
     return account === null ? null : writer.findPublished(account);
   } catch {
-    return null; // the service is still away: the first error says what happened
+    return null; // the service is still unreachable, so the first error is thrown
   }
 }
 
 /**
- * After publishing: holds the keys and remembers the state. An account that begins is believed only
- * once it was read: for the service's word alone nothing is remembered, and what waits of it on
- * this device, the only slot, stays. Where it cannot be read now because the connection went, the
- * next reading does so.
+ * Commits a published change to the session. First reads a new account back, because the service's
+ * response alone is not trusted. Until then the pending account, which has the only copy of its
+ * slot, stays on the device. If the connection is lost, the next reading commits it.
  *
- * @throws PortalError `publication_not_seen`, and those of reading.
+ * @throws PortalError `publication_not_seen`, and errors of reading
  */
 async function commit(vault: VaultSession, change: SignedChange): Promise<void> {
   if (change.createsAccount && !(await isPublicationVisible(vault))) throw new PortalError("publication_not_seen");
@@ -119,10 +117,7 @@ async function isPublicationVisible(vault: VaultSession): Promise<boolean> {
   }
 }
 
-/**
- * A pause in milliseconds that grows with each try and is random, so that two devices do not meet
- * again.
- */
+/** Delay in milliseconds; exponential with jitter, so that two devices do not collide again. */
 export function jitteredDelay(tries: number): number {
   return Math.round(50 * 2 ** Math.min(tries, 5) * (0.5 + Math.random()));
 }

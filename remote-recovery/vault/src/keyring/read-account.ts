@@ -11,27 +11,27 @@ import { recordDuration, measure } from "../session/measure.ts";
 import { refreshKeyring, retryReadOnce } from "./refresh-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 
-/** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
+/** Keyring and rows of the account at one `state_rev`. */
 export interface AccountView {
   readonly view: KeyringView;
-  /** By id, trash included. */
+  /** Rows by id, including the trash. */
   readonly rows: ReadonlyMap<string, AccountRow>;
 }
 
 /**
- * Another device may write between reading the keyring and reading the list: so many readings
- * before it is a mismatch.
+ * Limit of readings. Another device may write between reading keyring and list; after these
+ * readings a difference is a mismatch.
  */
 const maxReadings = 3;
 
 /**
- * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root.
- * A vault that holds a list, or whose device keeps its rows, reads the changes since; when they do
- * not fit, everything is read anew before it counts as a mismatch. Null when nothing was ever kept.
+ * Reads the keyring, then the list, which must have the keyring's `state_rev`, count and root. If a
+ * list is cached, fetches only changes; if these do not fit, fetches the whole list before
+ * reporting a mismatch. Null if the account was never created.
  *
- * @param knownView a keyring that was read and opened a moment ago. It takes the place of the first
- *   reading: when the list does not fit it, both are read.
- * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
+ * @param knownView a keyring that was just read, used in place of the first reading. If the list
+ *   does not fit this keyring, both are read.
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`
  */
 export function readAccount(
   vault: VaultSession,
@@ -45,7 +45,7 @@ export function readAccount(
       unusedView = undefined;
       return await readOnce(vault, signal, initialView);
     } catch (error) {
-      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) await vault.list.clear();
+      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) await vault.listCache.clear();
       throw error;
     }
   });
@@ -57,46 +57,47 @@ async function readOnce(
   knownView: KeyringView | undefined,
 ): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
-    const keyring =
+    const viewOrPromise =
       reading === 1 && knownView !== undefined ? knownView : measure("keyring", () => refreshKeyring(vault, signal));
-    const [view] = await Promise.all([keyring, vault.list.load()]);
+    const [view] = await Promise.all([viewOrPromise, vault.listCache.load()]);
     if (view === null) return null;
     const list = await measure("pages", () => readList(vault, signal));
     if (list.stateRev === view.keyring.state_rev) {
       const isVerified = await measure("comparing", () => verifyRows(vault, view, list));
-      vault.list.replace(isVerified ? list : { ...list, unsaved: null });
+      if (isVerified) await rememberVersions(vault, [...list.rows.values()]);
+      vault.listCache.replace(isVerified ? list : { ...list, unsavedRows: null });
       return { view, rows: list.rows };
     }
     if (list.stateRev < view.keyring.state_rev || reading >= maxReadings) throw new PortalError("list_mismatch");
   }
 }
 
-/** Pages that all carry one `state_rev`; when it changes between pages, reading starts anew. */
+/** Fetches all pages with one `state_rev`. Starts again if it changes between pages. */
 async function readList(vault: VaultSession, signal: AbortSignal | undefined): Promise<CachedList> {
   const isOwnDevice = (await vault.device.read()).kind === "own";
   for (let reading = 1; reading <= maxReadings; reading++) {
-    const cachedList = vault.list.get();
+    const cachedList = vault.listCache.get();
     const since = cachedList?.changes ?? null;
     const rows = new Map(cachedList?.rows);
-    const newRows = new Map(cachedList?.unsaved?.rows);
+    const newRows = new Map(cachedList?.unsavedRows?.rows);
     const firstPage = await vault.service.getListPage({ cursor: null, since }, signal);
     if (cachedList !== null && (firstPage.changes < cachedList.changes || firstPage.state_rev < cachedList.stateRev)) {
-      vault.list.drop(); // its counters went back: nothing that we hold helps
+      vault.listCache.drop(); // lower counters: the cached list is useless
       continue;
     }
     if (since !== null && firstPage.purged === undefined) {
-      vault.list.drop(); // more went since then than are named
+      vault.listCache.drop(); // the service no longer lists all purged rows
       continue;
     }
     let page = firstPage;
     for (
-      let upcoming = fetchNextPage(vault, page, since, signal);
-      upcoming !== null;
-      upcoming = fetchNextPage(vault, page, since, signal)
+      let nextPagePromise = fetchNextPage(vault, page, since, signal);
+      nextPagePromise !== null;
+      nextPagePromise = fetchNextPage(vault, page, since, signal)
     ) {
-      mergePage(rows, page, newRows); // while the next one is under way
-      page = await upcoming;
-      // a cursor that leads nowhere would never end
+      mergePage(rows, page, newRows); // processes a page while the next one is fetched
+      page = await nextPagePromise;
+      // an empty page with a cursor: the pages would never end
       if (page.secrets.length === 0) throw new PortalError("list_mismatch");
       if (page.state_rev !== firstPage.state_rev) break;
     }
@@ -108,21 +109,21 @@ async function readList(vault: VaultSession, signal: AbortSignal | undefined): P
     }
     if (rows.size !== page.total) throw new PortalError("list_mismatch");
     const counters = { stateRev: page.state_rev, changes: firstPage.changes };
-    const purged = new Set([...(cachedList?.unsaved?.purged ?? []), ...(firstPage.purged ?? [])]);
+    const purged = new Set([...(cachedList?.unsavedRows?.purged ?? []), ...(firstPage.purged ?? [])]);
     const unsaved: FetchedRows = {
-      since: cachedList?.unsaved == null ? since : cachedList.unsaved.since,
+      since: cachedList?.unsavedRows == null ? since : cachedList.unsavedRows.since,
       rows: newRows,
       purged,
       ...counters,
     };
-    return { rows, ...counters, unsaved: isOwnDevice ? unsaved : null };
+    return { rows, ...counters, unsavedRows: isOwnDevice ? unsaved : null };
   }
   throw new PortalError("list_mismatch");
 }
 
 /**
- * Asked for before the page at hand is looked at. Its failure is heard where it is awaited, even
- * when that page fails first.
+ * Starts the next fetch before the current page is processed. A failure is thrown at the caller's
+ * `await`; it never becomes an unhandled rejection, even if the current page fails first.
  */
 function fetchNextPage(
   vault: VaultSession,
@@ -136,7 +137,7 @@ function fetchNextPage(
   return page;
 }
 
-/** A row that is given twice in one reading counts once; the total then does not fit. */
+/** A repeated row counts once, so that the total does not match. */
 function mergePage(rows: Map<string, AccountRow>, page: SecretPage, newRows: Map<string, CachedRow>): void {
   const start = performance.now();
   for (const row of page.secrets) {
@@ -147,7 +148,7 @@ function mergePage(rows: Map<string, AccountRow>, page: SecretPage, newRows: Map
   recordDuration("digests", start);
 }
 
-/** @throws PortalError `list_mismatch` for a label that is not one. */
+/** @throws PortalError `list_mismatch` for a malformed label */
 function toAccountRow({ label: sealedLabel, ...stored }: StoredSecret, previous: AccountRow | undefined): AccountRow {
   const rootRow = {
     secretId: stored.secret_db_id,
@@ -156,13 +157,13 @@ function toAccountRow({ label: sealedLabel, ...stored }: StoredSecret, previous:
     labelHex: computeLabelDigest(sealedLabel),
   };
   const isUnchanged =
-    previous?.labelHex === rootRow.labelHex && previous.version === rootRow.version && previous.label !== null;
+    previous?.labelHex === rootRow.labelHex && previous.version === rootRow.version && previous.labelPromise !== null;
   return {
     ...rootRow,
-    stored,
+    storedSecret: stored,
     sealedLabel: isUnchanged ? previous.sealedLabel : sealedLabel,
     unchecked: isUnchanged && previous.unchecked,
-    label: isUnchanged ? previous.label : null,
+    labelPromise: isUnchanged ? previous.labelPromise : null,
   };
 }
 
@@ -175,36 +176,62 @@ function requireRev(label: string): number {
   }
 }
 
-/** False where there is nothing to compare with. */
+/** Returns false if there is no verified state to compare with. */
 async function verifyRows(vault: VaultSession, view: KeyringView, list: CachedList): Promise<boolean> {
   const checkpoint = await vault.loadCheckpoint();
-  const expected = view.openedKeyring?.state ?? (checkpoint?.stateRev === view.keyring.state_rev ? checkpoint : null);
-  // locked, and this device never opened this state: nothing to compare with yet
-  if (expected?.root == null) return false;
-  if (expected.count !== list.rows.size || expected.root !== computeRoot([...list.rows.values()]))
+  const expectedState =
+    view.openedKeyring?.state ?? (checkpoint?.stateRev === view.keyring.state_rev ? checkpoint : null);
+  // locked, and this device has never opened this state
+  if (expectedState?.root == null) return false;
+  if (expectedState.count !== list.rows.size || expectedState.root !== computeRoot([...list.rows.values()]))
     throw new PortalError("list_mismatch");
   return true;
 }
 
 /**
- * @throws PortalError `decryption_failed`; `list_mismatch` for a label that the device kept and
- *   that is not the one of the state.
+ * Remembers the highest version of each secret, in verified rows. Metadata keys alone can sign a
+ * state with a lower one, which would pass for the first.
+ *
+ * @throws PortalError `list_mismatch` for a lower version than this device has seen.
+ */
+async function rememberVersions(vault: VaultSession, rows: readonly AccountRow[]): Promise<void> {
+  const { versions } = await vault.device.read();
+  if (rows.some(({ secretId, version }) => version < (versions[secretId] ?? 1))) throw new PortalError("list_mismatch");
+  const newVersions = rows.filter(({ secretId, version }) => version > (versions[secretId] ?? 1));
+  if (newVersions.length === 0) return;
+  try {
+    await vault.device.update((current) => ({
+      versions: {
+        ...current.versions,
+        ...Object.fromEntries(
+          newVersions.map(({ secretId, version }) => [secretId, Math.max(version, current.versions[secretId] ?? 1)]),
+        ),
+      },
+    }));
+  } catch (error) {
+    if (!isPortalError(error, "storage_full")) throw error; // the next reading remembers
+  }
+}
+
+/**
+ * @throws PortalError `decryption_failed`; `list_mismatch` for a cached label that does not have
+ *   the digest of the state
  */
 export function openRowLabel(userId: string, keys: MetadataKeys, row: AccountRow): Promise<Label> {
-  if (row.label !== null) return row.label;
+  if (row.labelPromise !== null) return row.labelPromise;
   const { sealedLabel } = row;
-  if (sealedLabel === null) throw new TypeError("a row without its label");
-  const opening = decryptRowLabel(userId, keys, row, sealedLabel);
-  row.label = opening;
-  opening.then(
+  if (sealedLabel === null) throw new TypeError("an unopened row needs its sealed label");
+  const labelPromise = decryptRowLabel(userId, keys, row, sealedLabel);
+  row.labelPromise = labelPromise;
+  labelPromise.then(
     () => {
       row.sealedLabel = null;
     },
     () => {
-      row.label = null; // whoever asks again hears it again
+      row.labelPromise = null; // the next call tries again
     },
   );
-  return opening;
+  return labelPromise;
 }
 
 async function decryptRowLabel(
@@ -217,11 +244,7 @@ async function decryptRowLabel(
   return openLabel(keys, userId, row, sealedLabel);
 }
 
-/**
- * One row of an unlocked account.
- *
- * @throws PortalError `not_found`, `vault_locked`.
- */
+/** @throws PortalError `not_found`, `vault_locked` */
 export function requireRow(
   account: AccountView | null,
   secretId: string,

@@ -7,14 +7,17 @@ import type { KeyringView } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { createOlderStateError, fetchUnopenedKeyring, fetchVerifiedKeyring, type Witness } from "./fetch-keyring.ts";
 
-/** What to do when there is a keyring that does not open under the pending key. */
+/**
+ * Whether {@link refreshKeyring} throws after dropping a pending account that another keyring
+ * supersedes.
+ */
 export type PendingConflictPolicy = "drop_and_throw" | "drop";
 
 /**
- * Fetches and verifies the keyring, and lets the session take what it says. Null when nothing was
- * ever kept.
+ * Fetches and verifies the keyring, and applies it to the session. Null if the account was never
+ * created.
  *
- * @throws PortalError `pending_dropped`, and those of {@link fetchVerifiedKeyring}.
+ * @throws PortalError `pending_dropped`, and those of {@link fetchVerifiedKeyring}
  */
 export async function refreshKeyring(
   vault: VaultSession,
@@ -25,34 +28,35 @@ export async function refreshKeyring(
   const stopWhenSuperseded = conflictPolicy === "drop_and_throw";
   return vault.withRejectedState(() =>
     retryReadOnce(async () => {
-      const verified = await fetchVerifiedKeyring(vault, { signal, witness, stopWhenSuperseded });
-      await vault.apply(verified);
-      if (verified?.pending.kind === "superseded" && stopWhenSuperseded) throw new PortalError("pending_dropped");
-      return verified === null
+      const verifiedKeyring = await fetchVerifiedKeyring(vault, { signal, witness, stopWhenSuperseded });
+      await vault.apply(verifiedKeyring);
+      if (verifiedKeyring?.pendingAccount.kind === "superseded" && stopWhenSuperseded)
+        throw new PortalError("pending_dropped");
+      return verifiedKeyring === null
         ? null
-        : { keyring: verified.keyring, openedKeyring: verified.opening?.openedKeyring ?? null };
+        : { keyring: verifiedKeyring.keyring, openedKeyring: verifiedKeyring.contents?.openedKeyring ?? null };
     }),
   );
 }
 
-/** @throws PortalError those of {@link fetchUnopenedKeyring}. */
+/** @throws PortalError those of {@link fetchUnopenedKeyring} */
 export function readUnopenedKeyring(vault: VaultSession, signal?: AbortSignal): Promise<Keyring> {
   return vault.withRejectedState(() => retryReadOnce(() => fetchUnopenedKeyring(vault, signal)));
 }
 
 /**
- * Whether a view was opened with the keys in use, and is of the newest state that this device has
- * seen, in any tab. Never of a locked vault.
+ * Whether a view was opened with the session's keys, and shows the newest state that any tab of
+ * this device has verified. False while locked.
  */
 export async function isLatest(vault: VaultSession, { keyring, openedKeyring }: KeyringView): Promise<boolean> {
   if (vault.keys === null || openedKeyring?.keys !== vault.keys) return false;
-  const remembered = await vault.loadCheckpoint();
-  return remembered?.stateRev === keyring.state_rev && remembered.stateSha256 === computeStateDigest(keyring.state);
+  const checkpoint = await vault.loadCheckpoint();
+  return checkpoint?.stateRev === keyring.state_rev && checkpoint.stateSha256 === computeStateDigest(keyring.state);
 }
 
 /**
- * One silent second reading before an alarm: another device may have written between two of our
- * calls.
+ * Repeats a reading before a mismatch is reported, because another device may have written between
+ * two calls.
  */
 export async function retryReadOnce<T>(read: () => Promise<T>): Promise<T> {
   try {
@@ -64,9 +68,10 @@ export async function retryReadOnce<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The deliberate choice after `older_state`, for the one state that was shown.
+ * Accepts the rejected state that the person chose after `older_state`. Does nothing if another
+ * state was rejected since.
  *
- * @throws PortalError `older_state` when the service gives yet another one by now.
+ * @throws PortalError `older_state` if the service now sends another state
  */
 export async function acceptOlderState(vault: VaultSession, chosen: OlderState): Promise<void> {
   const { rejectedState } = vault;
@@ -74,9 +79,9 @@ export async function acceptOlderState(vault: VaultSession, chosen: OlderState):
   await vault.withRejectedState(async () => {
     const keyring = await vault.service.getKeyring(null);
     if (keyring === null) throw new PortalError("keyring_missing");
-    if (keyring.state_rev !== chosen.stateRev || computeStateDigest(keyring.state) !== chosen.stateSha256)
-      throw createOlderStateError(keyring, null);
-    if (!(await vault.acceptState(chosen))) throw createOlderStateError(keyring, null);
+    const isChosen = keyring.state_rev === chosen.stateRev && computeStateDigest(keyring.state) === chosen.stateSha256;
+    if (!isChosen || !(await vault.acceptState(chosen)))
+      throw createOlderStateError(keyring, await vault.loadCheckpoint());
     await refreshKeyring(vault);
   });
 }

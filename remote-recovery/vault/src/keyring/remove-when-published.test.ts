@@ -22,9 +22,9 @@ beforeAll(async () => {
   vault = await world.open();
   await protect(vault, textSecret("1", makePicture("market")), {});
   for (const title of ["2", "3", "4"]) await protect(vault, textSecret(title), {});
-  const read = await readAccount(vault);
-  if (read === null) throw new TypeError("an account");
-  account = read;
+  const accountOrNull = await readAccount(vault);
+  if (accountOrNull === null) throw new TypeError("expected an account");
+  account = accountOrNull;
   states = world.service.account.keyring?.states ?? [];
   ({ service } = vault);
 });
@@ -39,52 +39,52 @@ const sentStateAt = (rev: number): { state_rev: number; sha256: string } => ({
 });
 const unknownState = { state_rev: 2, sha256: "A".repeat(43) };
 
-/** The vault, whose service gives these states. */
+/** Opens a vault whose service sends these changed states. */
 function withStates(change: (states: States) => States): VaultSession {
   const getKeyring: typeof service.getKeyring = async (since, signal) => {
-    const answer = await service.getKeyring(since, signal);
-    return answer === null ? null : { ...answer, states: change(answer.states ?? []) };
+    const keyring = await service.getKeyring(since, signal);
+    return keyring === null ? null : { ...keyring, states: change(keyring.states ?? []) };
   };
   return Object.assign(vault, { service: { ...service, getKeyring } });
 }
 
-describe("leadsBackTo", () => {
-  it.each([1, 2, 3, 4])("sees the state of number %d", async (rev) => {
+describe("accountDescendsFrom", () => {
+  it.each([1, 2, 3, 4])("is true for the state of rev %d", async (rev) => {
     expect(await accountDescendsFrom(vault, account, [unknownState, sentStateAt(rev)])).toBe(true);
   });
 
-  it("does not see a state that is not there, nor one that would come next", async () => {
+  it("is false for an unknown state and for a later one", async () => {
     expect(await accountDescendsFrom(vault, account, [unknownState])).toBe(false);
     expect(await accountDescendsFrom(vault, account, [{ ...unknownState, state_rev: 5 }])).toBe(false);
   });
 
-  it("goes by the account as it was read, whatever was written since", async () => {
-    const newer = withStates((all) => [...all, { state_rev: 5, state: states[0]?.state ?? "" }]);
-    expect(await accountDescendsFrom(newer, account, [sentStateAt(2)])).toBe(true);
+  it("ignores states written after the account was read", async () => {
+    const newerVault = withStates((all) => [...all, { state_rev: 5, state: states[0]?.state ?? "" }]);
+    expect(await accountDescendsFrom(newerVault, account, [sentStateAt(2)])).toBe(true);
   });
 
   it.each<[string, (all: States) => States]>([
-    ["none", () => []],
-    ["all but the newest", (all) => all.slice(0, -1)],
-    ["all but one in between", (all) => all.filter(({ state_rev: rev }) => rev !== 3)],
+    ["no states", () => []],
+    ["all states but the newest", (all) => all.slice(0, -1)],
+    ["all states but one in between", (all) => all.filter(({ state_rev: rev }) => rev !== 3)],
     [
-      "the one that was sent behind another newest",
+      "the sent state before another newest one",
       (all) => [...all.slice(0, 1), { state_rev: 4, state: states[0]?.state ?? "" }],
     ],
-    ["the one that was sent in the place of the newest", (all) => [{ state_rev: 4, state: all[0]?.state ?? "" }]],
-  ])("believes no chain of which the service gives %s", async (_case, change) => {
+    ["the sent state in place of the newest", (all) => [{ state_rev: 4, state: all[0]?.state ?? "" }]],
+  ])("is false when the service sends %s", async (_case, change) => {
     expect(await accountDescendsFrom(withStates(change), account, [sentStateAt(2)])).toBe(false);
   });
 
-  it("takes an unlocked account", async () => {
+  it("refuses a locked account", async () => {
     await expect(
       accountDescendsFrom(vault, { ...account, view: { ...account.view, openedKeyring: null } }, [sentStateAt(4)]),
     ).rejects.toMatchObject({ code: "vault_locked" });
   });
 });
 
-describe("forgetWhenPublished", () => {
-  it("removes what is seen, and nothing else", async () => {
+describe("removeWhenPublished", () => {
+  it("removes a record only if one of its states is found", async () => {
     const remove = jest.fn(() => Promise.resolve());
     expect([
       await removeWhenPublished(vault, [], remove),

@@ -7,17 +7,17 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
 /*
- * [Note: Only keys] A record of this device that holds the only key of something (an upload, what
- * is pending, a share just made) goes when the account shows that the change which carries it was
- * published, and never on the service's word.
+ * [Note: Only keys] Some records on this device hold the only copy of a key: an upload, a pending
+ * account, a new share. Such a record is removed when the verified account shows that its change
+ * was published, never because the service claims so.
  *
- * 1. Before a keyring change leaves, its state is written into that record, durably, beside those
- *    that were sent before.
+ * 1. Before a keyring change is sent, its state is added to that record, durably, next to the
+ *    states of earlier changes.
  * 2. The account is read and verified: the newest state opens under its keys, and list, book and
- *    shares fit it.
- * 3. From this state `previous` is followed back, by digests alone. One of those that were sent is
- *    it, or is met on the way: then every device that holds this account has seen that change,
- *    whatever was done to the row since. Only then the record is removed.
+ *    shares match the state.
+ * 3. `previous` is followed back from this state by digests. If this finds one of the sent states,
+ *    the account descends from that change, whatever has happened to the row since. Only then is
+ *    the record removed.
  */
 
 export function toSentState({ state_rev, state }: KeyringChange): SentState {
@@ -25,11 +25,11 @@ export function toSentState({ state_rev, state }: KeyringChange): SentState {
 }
 
 /**
- * Reads the account, and removes a record once one of its states is seen there.
+ * Reads the account, and removes a record if the account descends from one of the record's states.
  *
- * @param sentStates of every change that left with it
- * @returns whether it was seen, and removed. False where nothing was ever kept.
- * @throws PortalError `vault_locked`, and those of reading; the record is still there then.
+ * @param sentStates states of all changes that were sent with the record
+ * @returns whether the record was removed; false if the account was never created
+ * @throws PortalError `vault_locked`, and errors of reading. The record then stays.
  */
 export async function removeWhenPublished(
   vault: VaultSession,
@@ -44,9 +44,9 @@ export async function removeWhenPublished(
 }
 
 /**
- * Whether a verified account comes from one of these states.
+ * Whether a verified account descends from one of these states.
  *
- * @throws PortalError `vault_locked`.
+ * @throws PortalError `vault_locked`
  */
 export async function accountDescendsFrom(
   vault: VaultSession,
@@ -62,7 +62,7 @@ export async function accountDescendsFrom(
   if (earliestRev >= view.keyring.state_rev) return false;
   const keyring = await vault.service.getKeyring(earliestRev - 1, signal);
   for (const { state_rev: rev, state } of (keyring?.states ?? []).toReversed()) {
-    if (rev > view.keyring.state_rev) continue; // written since the account was read
+    if (rev > view.keyring.state_rev) continue; // written after the account was read
     if (computeStateDigest(state) !== digest) return false;
     if (sentDigests.has(digest)) return true;
     digest = parseUnverifiedPrevious(state);

@@ -10,12 +10,12 @@ import type { VaultSession } from "../session/vault-session.ts";
 export type ShareEntry = Shares["shares"][number];
 
 /**
- * Marks of ended shares stay so long: what the service says of them can be compared. Milliseconds.
+ * Entries of ended shares stay this long after the end, for comparison with the service's reports.
  */
 const endedRetentionMilliseconds = 90 * 24 * 60 * 60 * 1000;
 
-/** Whether somebody can open it, as far as the document says. */
-export function isLive({ revoked_at: revokedAt, expires_at: expiresAt }: ShareEntry, now: number): boolean {
+/** Whether the share can still be opened, according to the document. */
+export function isLiveShare({ revoked_at: revokedAt, expires_at: expiresAt }: ShareEntry, now: number): boolean {
   return revokedAt === null && Date.parse(expiresAt) > now;
 }
 
@@ -31,26 +31,24 @@ export function toShareSummary({
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt };
 }
 
-/** @throws PortalError `not_found`. */
-export function requireEntry({ shares }: Shares, shareId: string): ShareEntry {
+/** @throws PortalError `not_found` */
+export function requireShareEntry({ shares }: Shares, shareId: string): ShareEntry {
   const entry = shares.find(({ share_id: id }) => id === shareId);
   if (entry === undefined) throw new PortalError("not_found");
   return entry;
 }
 
-/** The same document with one entry changed. `inner` is carried over byte for byte. */
-export function withEntry(document: Shares, shareId: string, change: Partial<ShareEntry>): Shares {
+/** Changes one entry. Keeps the bytes of `inner`. */
+export function replaceShareEntry(document: Shares, shareId: string, change: Partial<ShareEntry>): Shares {
   return {
     ...document,
     shares: document.shares.map((entry) => (entry.share_id === shareId ? { ...entry, ...change } : entry)),
   };
 }
 
-/**
- * The document with the mark on every live share that ends with what goes; null where none does.
- */
-export function withSharesEnded(document: Shares, now: number, matches: (entry: ShareEntry) => boolean): Shares | null {
-  const isEnding = (entry: ShareEntry): boolean => isLive(entry, now) && matches(entry);
+/** Marks all matching live shares as revoked. Null if none matches. */
+export function markSharesEnded(document: Shares, now: number, matches: (entry: ShareEntry) => boolean): Shares | null {
+  const isEnding = (entry: ShareEntry): boolean => isLiveShare(entry, now) && matches(entry);
   if (!document.shares.some(isEnding)) return null;
   return {
     ...document,
@@ -59,10 +57,10 @@ export function withSharesEnded(document: Shares, now: number, matches: (entry: 
 }
 
 /**
- * The document with another share in it, and without what ended long ago. Keys of what ended go
- * with it: only then is the inner document sealed anew.
+ * Adds a share, and drops entries that ended long ago. Seals `inner` again, without the keys of
+ * ended shares.
  */
-export async function withShare(
+export async function addShareEntry(
   vault: VaultSession,
   accountKey: AccountKey,
   document: Shares,
@@ -71,28 +69,24 @@ export async function withShare(
 ): Promise<Shares> {
   const now = vault.now();
   const previousInner = await openSharesInner(accountKey, vault.userId, document);
-  const live = new Set(document.shares.filter((share) => isLive(share, now)).map(({ share_id: id }) => id));
+  const liveIds = new Set(document.shares.filter((share) => isLiveShare(share, now)).map(({ share_id: id }) => id));
   const endedAt = (share: ShareEntry): number => Date.parse(share.revoked_at ?? share.expires_at);
-  const retained = document.shares.filter(
-    (share) => live.has(share.share_id) || now - endedAt(share) < endedRetentionMilliseconds,
+  const retainedEntries = document.shares.filter(
+    (share) => liveIds.has(share.share_id) || now - endedAt(share) < endedRetentionMilliseconds,
   );
-  const shares = [...previousInner.shares.filter(({ share_id: id }) => live.has(id)), inner];
+  const shares = [...previousInner.shares.filter(({ share_id: id }) => liveIds.has(id)), inner];
   return {
     v: 1,
-    shares: [...retained, entry],
+    shares: [...retainedEntries, entry],
     inner: await sealSharesInner(accountKey, vault.userId, { v: 1, shares }),
   };
 }
 
-/**
- * @throws PortalError `limit_reached` for a document that would not be taken: too many shares are
- *   open.
- */
+/** @throws PortalError `limit_reached` for a document that is too long for the service */
 export function requireWithinLimit({ shares = "" }: { readonly shares?: string | undefined }): void {
   if (shares.length > maxBookLength) throw new PortalError("limit_reached");
 }
 
-/** The path of a link to it. */
-export function sharePathOf(audience: Audience, shareId: string): string {
+export function buildSharePath(audience: Audience, shareId: string): string {
   return audience === "public" ? `/shared/${shareId}` : `/p-shared/${shareId}`;
 }

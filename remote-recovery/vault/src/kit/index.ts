@@ -1,3 +1,3 @@
-/** Of a kit's file, for the build that makes its template. */
+/** Exports for the build of a kit's template. */
 export { kitElementId } from "./kit-document.ts";
 export { renderProgramPart, placeholders } from "./kit-file.ts";

@@ -17,7 +17,7 @@ import { z } from "zod";
 
 import { copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 
-/** base64 with padding (RFC 4648, section 4): what `base64 -d` reads. */
+/** base64 with padding (RFC 4648, section 4), as required by `base64 -d`. */
 function createBase64Schema(maxBytes: number): z.ZodString {
   return z
     .string()
@@ -26,29 +26,32 @@ function createBase64Schema(maxBytes: number): z.ZodString {
     .regex(/^[A-Za-z0-9+/]+={0,2}$/, "not base64");
 }
 
-/** What a kit holds beside its program. Titles and names stand in the tickets, which are sealed. */
+/** A kit without its program. Titles and names are only in the sealed tickets. */
 export const Kit = z.strictObject({
   v: z.literal(1),
   kind: z.literal("kit"),
   made_at: Timestamp,
-  /** What the person wrote on it, to be read before anything is opened; perhaps empty. */
+  /** The person's note, readable without opening the kit; may be empty. */
   note: z.string().max(maxKitNoteLength),
   user_id: Id,
-  /** Public halves of the account's signing keys, today's first. */
-  signing_keys: z
+  /** Public author keys of the account, the current one first. */
+  author_keys: z
     .array(base64urlBytes(32, { exact: true }))
     .min(1)
     .max(64),
-  /** The one picture that opens all of it. */
+  /** The only picture of the kit; opens every secret. */
   image: z.strictObject({ id: Id, helper: base64urlBytes(helperBytes, { exact: true }) }),
   secrets: z
     .array(
       z.strictObject({
         secret_id: Id,
         version: PositiveInt,
-        /** An owner ticket, sealed to the opener of the picture alone. */
+        /** An owner ticket that is sealed only to the picture's opener. */
         ticket: createBase64Schema(maxTicketBytes),
-        /** The sealed content; null when it lies beside the kit, as {@link detachedContentName}. */
+        /**
+         * The sealed content; null if it is in a file next to the kit, {@link
+         * getDetachedContentName}.
+         */
         content: createBase64Schema(maxKitBytes).nullable(),
       }),
     )
@@ -57,12 +60,12 @@ export const Kit = z.strictObject({
 });
 export type Kit = z.infer<typeof Kit>;
 
-/** Id of the element with the kit, and of those with the parts of its program. */
+/** Ids of the elements with the kit and with the parts of its program. */
 export const kitElementId = "kit-data";
-export const partElementId = (name: string): string => `kit-part-${name}`;
+export const getPartElementId = (name: string): string => `kit-part-${name}`;
 
-/** Name of the sealed content that lies beside the kit. */
-export function detachedContentName(secretId: string): string {
+/** Name of the file next to the kit that contains a sealed content. */
+export function getDetachedContentName(secretId: string): string {
   return `${secretId}.age`;
 }
 
@@ -70,7 +73,7 @@ export function toBase64(bytes: Uint8Array): string {
   return base64.encode(bytes);
 }
 
-/** @throws PortalError `decryption_failed`. */
+/** @throws PortalError `decryption_failed` */
 export function fromBase64(text: string): Bytes {
   try {
     return copyOf(base64.decode(text));
@@ -79,24 +82,21 @@ export function fromBase64(text: string): Bytes {
   }
 }
 
-/**
- * JCS of a kit in one line, every `<` escaped: inside a script element it stays text, whatever is
- * in it.
- */
+/** JCS of a kit in one line. Escapes every `<`, so that the text cannot end its script element. */
 export function serializeKit(kit: Kit): string {
   return stringifyCanonical(kit).replaceAll("<", String.raw`\u003c`);
 }
 
-/** SHA-256 of the line, as it stands beside it, in hex. */
+/** SHA-256 of the line in hex, as stored in its element. */
 export function computeKitTextDigest(text: string): string {
   return bytesToHex(sha256(utf8(text)));
 }
 
 /**
- * Reads the line.
+ * Parses the line of a kit.
  *
- * @throws PortalError `validation_error`, with `reason` in its details: `damaged` when it is not
- *   the one of this digest, `newer` for a kit of a later format, `not_a_kit`.
+ * @throws PortalError `validation_error`, with `reason` in its details: `damaged` if the digest
+ *   differs, `newer` for a later format, `not_a_kit`
  */
 export function parseKit(text: string, digest: string): Kit {
   if (computeKitTextDigest(text) !== digest) throw createKitError("damaged");
@@ -110,7 +110,7 @@ export function parseKit(text: string, digest: string): Kit {
   return parsed.data;
 }
 
-/** What makes a file no kit, or none that can be read. */
+/** Why a file is not a kit or cannot be read. */
 export type KitErrorReason = "not_a_kit" | "damaged" | "newer" | "too_large";
 
 export function createKitError(reason: KitErrorReason): PortalError {
@@ -121,6 +121,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return null; // no object, hence no kit
+    return null; // not an object, so not a kit
   }
 }

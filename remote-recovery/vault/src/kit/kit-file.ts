@@ -6,14 +6,14 @@ import {
   serializeKit,
   computeKitTextDigest,
   parseKit,
-  partElementId,
+  getPartElementId,
   createKitError,
   toBase64,
   type Kit,
 } from "./kit-document.ts";
 
 /**
- * Places of the template, each there once: a decoder that only some pictures need, and the kit with
+ * Placeholders of the template, one of each: a decoder that only some pictures need, the kit, and
  * its digest.
  */
 export const placeholders = {
@@ -23,11 +23,11 @@ export const placeholders = {
 } as const;
 
 /**
- * A part of the program as it stands in the page: gzip, base64. Nothing runs it but the kit's
- * script, which knows its SHA-256.
+ * An element with a part of the program: gzip, base64. Only the kit's script runs the part, after
+ * comparing its SHA-256.
  */
 export function renderProgramPart(name: string, gzipped: Uint8Array): string {
-  return `<script type="application/gzip" id="${partElementId(name)}">${toBase64(gzipped)}</script>`;
+  return `<script type="application/gzip" id="${getPartElementId(name)}">${toBase64(gzipped)}</script>`;
 }
 
 export interface KitDecoder {
@@ -35,11 +35,7 @@ export interface KitDecoder {
   readonly bytes: Bytes;
 }
 
-/**
- * The file, from the template of the release.
- *
- * @throws PortalError `validation_error` (`too_large`).
- */
+/** Fills in the template of the release. Returns the kit's file. */
 export async function fillTemplate(template: string, kit: Kit, decoder: KitDecoder | null): Promise<Bytes> {
   const text = serializeKit(kit);
   const replacements: readonly (readonly [placeholder: string, text: string])[] = [
@@ -49,29 +45,23 @@ export async function fillTemplate(template: string, kit: Kit, decoder: KitDecod
   ];
   let html = template;
   for (const [placeholder, replacement] of replacements) {
-    const [before, after, ...extraParts] = html.split(placeholder);
-    if (before === undefined || after === undefined || extraParts.length > 0)
-      throw new TypeError("this is not the template of a kit");
-    html = before + replacement + after;
+    const [textBefore, textAfter, ...extraParts] = html.split(placeholder);
+    if (textBefore === undefined || textAfter === undefined || extraParts.length > 0)
+      throw new TypeError("the template does not contain each placeholder once");
+    html = textBefore + replacement + textAfter;
   }
   const bytes = utf8(html);
   if (bytes.length > maxKitBytes) throw createKitError("too_large");
   return bytes;
 }
 
-/**
- * The line of the kit, and its digest, as the template has them. Only a line feed ends a line here.
- */
+/** Matches the element with the kit's line and digest. Only a line feed ends a line here. */
 const kitLinePattern = new RegExp(
   `\n<script type="application/json" id="${kitElementId}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`,
   "g",
 );
 
-/**
- * The kit in a file. Nothing of its program is run, or even looked at.
- *
- * @throws PortalError `validation_error`, as {@link parseKit}, also with `too_large`.
- */
+/** Reads the kit from a file, without running or reading its program. */
 export function parseKitFile(file: Uint8Array): Kit {
   if (file.length > maxKitBytes) throw createKitError("too_large");
   const matches = [...new TextDecoder().decode(file).matchAll(kitLinePattern)];

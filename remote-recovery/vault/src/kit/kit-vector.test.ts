@@ -6,10 +6,10 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { parseKitFile } from "./kit-file.ts";
 import { openEmbeddedContent, openKit } from "./open-kit.ts";
 
-jest.unmock("../seal/kdf.ts"); // real costs
-jest.setTimeout(240_000); // the real engine and 64 MiB of Argon2id, on a busy machine
+jest.unmock("../seal/kdf.ts"); // use the product's costs
+jest.setTimeout(240_000); // the real engine and 64 MiB of Argon2id are slow on a busy machine
 
-describe("a kit that was made before", () => {
+describe("a stored kit", () => {
   it("opens with its photograph and passphrase, and with no other passphrase", async () => {
     const kit = parseKitFile(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/kit.html")));
     const picture = await openAsBlob(join(process.cwd(), "e2e/fixtures/photos/picos-1200x900.jpg"));
@@ -23,7 +23,7 @@ describe("a kit that was made before", () => {
           : [
               secret.ticket.title,
               secret.ticket.name,
-              secret.author,
+              secret.signatureStatus,
               new TextDecoder("latin1").decode(await openEmbeddedContent(secret)),
             ],
       ),

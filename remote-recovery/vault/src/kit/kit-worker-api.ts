@@ -5,12 +5,13 @@ import * as Comlink from "comlink";
 
 import { copyOf, type Bytes } from "../seal/bytes.ts";
 import type { ContentKind } from "../seal/label.ts";
-import { detachedContentName, type Kit } from "./kit-document.ts";
-import { openDetachedContent, openEmbeddedContent, openKit, type KitSecret } from "./open-kit.ts";
+import { getDetachedContentName, type Kit } from "./kit-document.ts";
+import { openDetachedContent, openEmbeddedContent, openKit, type OpenedKitSecret } from "./open-kit.ts";
 import type { z } from "zod";
 
 /**
- * What the page shows of an opened secret; its content stays in the worker until it is asked for.
+ * The facts of an opened secret that the page shows. The content stays in the worker until the page
+ * requests it.
  */
 export interface KitSecretSummary {
   readonly secretId: string;
@@ -20,42 +21,43 @@ export interface KitSecretSummary {
   readonly contentKind: z.infer<typeof ContentKind>;
   /** Bytes of the plain content. */
   readonly size: number;
-  /** When this version was made. RFC 3339. */
+  /** Time when this version was created. RFC 3339. */
   readonly createdAt: string;
-  readonly author: KitSecret["author"];
-  /** Name of the file beside the kit; null when the content is inside. */
+  readonly signatureStatus: OpenedKitSecret["signatureStatus"];
+  /** Name of the file next to the kit; null if the kit contains the content. */
   readonly detachedName: string | null;
 }
 
-/** Plain bytes that become one part of a Blob, so that a large content is not in memory at once. */
+/** Plain bytes per part of a Blob, so that a large content is never completely in memory. */
 const blobPartBytes = 8 * 1024 ** 2;
 
-/** What the worker of a kit offers. */
 export type KitWorkerApi = ReturnType<typeof createKitWorkerApi>;
 
 export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerApi()) {
-  let openedSecrets: readonly (KitSecret | null)[] = [];
+  let openedSecrets: readonly (OpenedKitSecret | null)[] = [];
 
-  function requireSecret(index: number): KitSecret {
+  function requireSecret(index: number): OpenedKitSecret {
     const secret = openedSecrets[index];
     if (secret == null) throw new PortalError("not_found");
     return secret;
   }
 
   return {
-    /** Answers when the worker runs. */
+    /** Resolves when the worker runs. */
     ping: () => undefined,
-    /** As that of the engine's worker. */
     init: engine.init,
 
-    /** In the order of the kit; null for a secret that is damaged. Errors: those of `openKit`. */
+    /**
+     * Opens the tickets, in the order of the kit; null for a damaged secret. Throws the errors of
+     * `openKit`.
+     */
     open: async (
       kit: Kit,
       picture: Blob,
       passphrase: string | null,
       options?: CallOptions,
     ): Promise<(KitSecretSummary | null)[]> => {
-      // What the engine's worker is given it overwrites.
+      // The engine's worker overwrites the bytes that it receives, so it gets a copy.
       const copyingEngine = {
         ...engine,
         recover: (...[bytes, ...rest]: Parameters<EngineWorkerApi["recover"]>) =>
@@ -66,17 +68,17 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
       return secrets.map((secret) => (secret === null ? null : toSummary(secret)));
     },
 
-    /** The content of a secret that is inside the kit. `decryption_failed`. */
-    content: async (index: number): Promise<Bytes> => {
+    /** Opens the content of a secret that the kit contains. Throws `decryption_failed`. */
+    openEmbedded: async (index: number): Promise<Bytes> => {
       const bytes = await openEmbeddedContent(requireSecret(index));
       return Comlink.transfer(bytes, [bytes.buffer]);
     },
 
     /**
-     * The content of a secret from the file beside the kit. `digest_mismatch` for another file,
-     * `decryption_failed`, `cancelled`.
+     * Opens the content of a secret that is in a file next to the kit. Throws `digest_mismatch` for
+     * another file, `decryption_failed`, `cancelled`.
      */
-    detachedContent: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
+    openDetached: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
       const blobParts: Blob[] = [];
       let chunks: Bytes[] = [];
       let bufferedSize = 0;
@@ -92,7 +94,7 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
   };
 }
 
-function toSummary({ ticket, sealed, author }: KitSecret): KitSecretSummary {
+function toSummary({ ticket, sealedContent, signatureStatus }: OpenedKitSecret): KitSecretSummary {
   return {
     secretId: ticket.secret_id,
     title: ticket.title,
@@ -101,7 +103,7 @@ function toSummary({ ticket, sealed, author }: KitSecret): KitSecretSummary {
     contentKind: ticket.content_kind,
     size: ticket.size,
     createdAt: ticket.created_at,
-    author,
-    detachedName: sealed === null ? detachedContentName(ticket.secret_id) : null,
+    signatureStatus,
+    detachedName: sealedContent === null ? getDetachedContentName(ticket.secret_id) : null,
   };
 }

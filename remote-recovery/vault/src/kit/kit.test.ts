@@ -15,9 +15,9 @@ import { fillTemplate, parseKitFile } from "./kit-file.ts";
 import { openEmbeddedContent, openKit, type OpenedKit } from "./open-kit.ts";
 import { toErrorTextKey } from "./page/error-text-key.ts";
 import { texts } from "./page/texts.ts";
-import { toSingleLine, toSafeFileName } from "./safe-name.ts";
+import { toSingleLine } from "./single-line.ts";
 
-/** A kit of three secrets, and the engine that its picture is for. */
+/** A kit of three secrets. */
 let originalKit: Kit;
 let file: Bytes;
 let world: World;
@@ -31,12 +31,12 @@ beforeAll(async () => {
     { ...textSecret("</script><img src=x onerror=alert(1)>"), content: new Blob(["<script>alert(1)</script>"]) },
     {},
   );
-  const rejectLargeContent = () => Promise.reject(new Error("nothing here is large"));
+  const rejectLargeContent = () => Promise.reject(new Error("expected a small content"));
   const deps = {
     range: rejectLargeContent,
     openSink: rejectLargeContent,
     retryPolicy: { wait: () => Promise.resolve() },
-    file: kitFile,
+    loadReleaseFile: kitFile,
   };
   const createdKit = await createKit(
     vault,
@@ -55,7 +55,7 @@ const errorWithCode = (expected: string, details: object = {}): unknown =>
   expect.objectContaining({ code: expected, details: expect.objectContaining(details) });
 const toKitFile = async (kit: Kit): Promise<Bytes> =>
   fillTemplate(new TextDecoder().decode(await kitFile("kit")), kit, null);
-/** The kit of the vector with one member of it changed, and its digest made to fit. */
+/** Edits the kit and gives it a matching digest. */
 const editKit = async (edit: (kit: Kit) => Kit): Promise<Kit> => parseKitFile(await toKitFile(edit(originalKit)));
 const flipBit = (bytes: Uint8Array, offset: number): Bytes =>
   Uint8Array.from(bytes, (byte, index) => (index === offset ? byte ^ 1 : byte));
@@ -63,11 +63,10 @@ const editFirstSecret = (
   { secrets: [firstSecret, ...otherSecrets] }: Kit,
   edit: (secret: Kit["secrets"][number]) => Kit["secrets"][number],
 ): Kit["secrets"] => {
-  if (firstSecret === undefined) throw new Error("the vector has secrets");
+  if (firstSecret === undefined) throw new Error("expected a kit with secrets");
   return [edit(firstSecret), ...otherSecrets];
 };
 
-/** What was thrown, or null. */
 function catchError(callback: () => unknown): unknown {
   try {
     callback();
@@ -78,10 +77,10 @@ function catchError(callback: () => unknown): unknown {
 }
 
 describe("a kit that the portal made", () => {
-  it("notices every changed byte that belongs to it, wherever it is; of others nothing depends", () => {
-    const start = new TextDecoder("latin1").decode(file).indexOf('{"image"');
+  it("detects every changed byte of its data, and ignores all others", () => {
+    const start = new TextDecoder("latin1").decode(file).indexOf('{"author_keys"');
     const length = serializeKit(originalKit).length;
-    // Every byte around the element, and a sample within.
+    // Every byte outside the element and near its ends, and a sample of its bytes.
     const positions = Array.from({ length: file.length }, (_, index) => index).filter(
       (offset) => offset < start + 40 || offset > start + length - 40 || offset % 97 === 0,
     );
@@ -121,7 +120,7 @@ describe("a kit that the portal made", () => {
         secrets: editFirstSecret(kit, (secret) => ({ ...secret, ticket: kit.secrets[1]?.ticket ?? "" })),
       }),
     ],
-  ])("calls a secret damaged whose %s was changed, and opens the others", async (_, edit) => {
+  ])("returns null for a secret with a changed %s, and opens the others", async (_, edit) => {
     const { secrets } = await openWithMarket(await editKit(edit));
     expect(secrets.map((secret) => secret?.ticket.title)).toEqual([
       undefined,
@@ -130,7 +129,7 @@ describe("a kit that the portal made", () => {
     ]);
   });
 
-  it("refuses a content that was changed or is another's", async () => {
+  it("refuses a changed content, and the content of another secret", async () => {
     for (const edit of [
       (content: string) => toBase64(flipBit(fromBase64(content), fromBase64(content).length - 1)),
       () => originalKit.secrets[1]?.content ?? "",
@@ -143,23 +142,23 @@ describe("a kit that the portal made", () => {
           secrets: editFirstSecret(kit, (original) => ({ ...original, content: edit(original.content ?? "") })),
         })),
       );
-      if (secret == null) throw new Error("the ticket is whole");
+      if (secret == null) throw new Error("expected an intact ticket");
       await expect(openEmbeddedContent(secret)).rejects.toEqual(errorWithCode("decryption_failed"));
     }
   });
 
-  it("does not call an author verified whose key it does not have", async () => {
+  it("verifies no author without their author key", async () => {
     const { secrets } = await openWithMarket(
-      await editKit((kit) => ({ ...kit, signing_keys: [toBase64url(new Uint8Array(32).fill(9))] })),
+      await editKit((kit) => ({ ...kit, author_keys: [toBase64url(new Uint8Array(32).fill(9))] })),
     );
-    expect(secrets.map((secret) => secret?.author)).toEqual(["not_verified", "not_verified", "not_verified"]);
+    expect(secrets.map((secret) => secret?.signatureStatus)).toEqual(["not_verified", "not_verified", "not_verified"]);
   });
 
   it.each([
     ["its version", 4, "decryption_failed"],
     ["its salt", 25, "decryption_failed"],
     ["its wrapped root", 420, "decryption_failed"],
-  ])("refuses a helper with another bit in %s", async (_, offset, expected) => {
+  ])("refuses a helper with a flipped bit in %s", async (_, offset, expected) => {
     const kit = await editKit(({ image, ...rest }) => ({
       ...rest,
       image: { ...image, helper: toBase64url(flipBit(fromBase64url(image.helper), offset)) },
@@ -168,7 +167,7 @@ describe("a kit that the portal made", () => {
   });
 });
 
-describe("reading a file that may be no kit", () => {
+describe("parseKitFile", () => {
   const makeKitHtml = (text: string, digest = computeKitTextDigest(text)): Uint8Array =>
     utf8(
       `<title>Kit</title>\n<script type="application/json" id="${kitElementId}" data-sha256="${digest}">\n${text}\n</script>\n`,
@@ -176,16 +175,16 @@ describe("reading a file that may be no kit", () => {
   const makeEditedKitHtml = (edit: (text: string) => string) => () => makeKitHtml(edit(serializeKit(originalKit)));
 
   it.each<[string, () => Uint8Array, string]>([
-    ["an empty one", () => new Uint8Array(), "not_a_kit"],
+    ["an empty file", () => new Uint8Array(), "not_a_kit"],
     ["a page", () => utf8("<!doctype html><title>No kit</title>"), "not_a_kit"],
     ["a picture", () => Uint8Array.of(0xff, 0xd8, 0xff, 0xe0), "not_a_kit"],
     [
-      "one with two kits",
+      "a file with two kits",
       () => utf8(new TextDecoder().decode(makeKitHtml(serializeKit(originalKit))).repeat(2)),
       "not_a_kit",
     ],
-    ["one of another digest", () => makeKitHtml(serializeKit(originalKit), "0".repeat(64)), "damaged"],
-    ["one that is cut", () => file.slice(0, -200), "not_a_kit"],
+    ["another digest", () => makeKitHtml(serializeKit(originalKit), "0".repeat(64)), "damaged"],
+    ["a cut file", () => file.slice(0, -200), "not_a_kit"],
     ["a member too many", makeEditedKitHtml((text) => text.replace('"kind"', '"extra":1,"kind"')), "not_a_kit"],
     ["other spacing", makeEditedKitHtml((text) => text.replace('"v":1', '"v": 1')), "not_a_kit"],
     ["a raw <", makeEditedKitHtml((text) => text.replace('"note":"', '"note":"<')), "not_a_kit"],
@@ -202,12 +201,12 @@ describe("reading a file that may be no kit", () => {
       makeEditedKitHtml((text) => text.replace('"helper":"', '"helper":"AAAA')),
       "not_a_kit",
     ],
-    ["a huge one", () => new Uint8Array(maxKitBytes + 1), "too_large"],
+    ["a huge file", () => new Uint8Array(maxKitBytes + 1), "too_large"],
   ])("refuses %s", (_, bytes, reason) => {
     expect(catchError(() => parseKitFile(bytes()))).toEqual(errorWithCode("validation_error", { reason }));
   });
 
-  it("keeps whatever the person wrote as text", async () => {
+  it("keeps the note as text, whatever it contains", async () => {
     const note = "</script><script>alert(1)</script><!-- \u2028 ' \" &amp; --> place-of-the-kit";
     const html = new TextDecoder().decode(await toKitFile({ ...originalKit, note }));
     expect(html.match(/<\/?script/g)).toHaveLength(2);
@@ -215,46 +214,26 @@ describe("reading a file that may be no kit", () => {
   });
 });
 
-describe("names and titles of sealed documents", () => {
-  it.each([
-    ["secret.txt", "secret.txt"],
-    ["../../.profile", "_.._.profile"],
-    ["..", "secret"],
-    ["", "secret"],
-    ['a/b\\c:d*e?f"g<h>i|j', "a_b_c_d_e_f_g_h_i_j"],
-    ["CON.txt", "_CON.txt"],
-    ["a\0b\nc\u001b[2J\u202egpj.exe", "a_b_c_[2J_gpj.exe"],
-    [" .hidden. ", "hidden"],
-    ["Árbol 🌳.pdf", "Árbol 🌳.pdf"],
-  ])("%j is written as %s", (name, safe) => {
-    expect(toSafeFileName(name)).toBe(safe);
-  });
-
-  it("are short enough for a file system, with their ending", () => {
-    const name = toSafeFileName(`${"🌳".repeat(300)}.pdf`);
-    expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(200);
-    expect(name).toMatch(/^🌳+\.pdf$/u);
-  });
-
-  it("tell a terminal nothing", () => {
+describe("toSingleLine", () => {
+  it("leaves no control characters for a terminal", () => {
     expect(toSingleLine("\u001b]0;x\u0007Wallet\r\n\u202e!")).toBe("]0;x Wallet   !");
   });
 });
 
 describe("the page of a kit", () => {
-  it("has every text in both languages, with the same values in it", () => {
+  it("has every text in both languages, with the same placeholders", () => {
     const valuesOf = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).toSorted();
     for (const [key, english] of Object.entries(texts.en))
       expect([key, valuesOf(texts.es[key as keyof typeof texts.es])]).toEqual([key, valuesOf(english)]);
   });
 
-  it("has a sentence for what opening throws", () => {
+  it("has a text for each error of opening", () => {
     expect(toErrorTextKey(new PortalError("not_this_picture"))).toBe("error_not_this_picture");
     expect(toErrorTextKey(new PortalError("validation_error", { details: { reason: "newer" } }))).toBe("error_newer");
     expect(toErrorTextKey(new PortalError("unknown"))).toBe("error_unknown");
   });
 
-  it("shows commands that begin where the kit does", () => {
-    expect(ageCommands).toContain(`grep '^${serializeKit(originalKit).slice(0, 8)}'`);
+  it("shows commands that find the line of the kit", () => {
+    expect(ageCommands).toContain(`grep '^${serializeKit(originalKit).slice(0, 14)}'`);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The worker of a kit: one file, started from a blob address by the kit's own page. Picture,
- * passphrase and keys live and die here.
+ * Entry of a kit's worker: one file that the kit's page starts from a blob URL. Keys never leave
+ * this worker.
  */
 import "../rpc/zod-settings.ts";
 

@@ -15,31 +15,31 @@ import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import { fromBase64, type Kit } from "./kit-document.ts";
 
-/** One secret of a kit whose picture was shown. */
-export interface KitSecret {
+export interface OpenedKitSecret {
   readonly ticket: OwnerTicket;
-  /** Null when the content lies beside the kit. */
-  readonly sealed: Bytes | null;
-  readonly author: "verified" | "not_verified";
+  /** The sealed content; null if it is in a file next to the kit. */
+  readonly sealedContent: Bytes | null;
+  readonly signatureStatus: "verified" | "not_verified";
 }
 
 export interface OpenedKit {
-  /** Opens the tickets with the plain `age`. Secret. */
+  /** age identity that opens the tickets with the standard `age`. Secret. */
   readonly identity: string;
-  /** In the order of the kit; null for one that is damaged: the others open all the same. */
-  readonly secrets: readonly (KitSecret | null)[];
+  /** Secrets in the order of the kit; null for a damaged one, which does not affect the others. */
+  readonly secrets: readonly (OpenedKitSecret | null)[];
 }
 
 /**
- * Whether the picture takes a passphrase. @throws PortalError `decryption_failed` for a broken
- * helper.
+ * Whether the picture needs a passphrase.
+ *
+ * @throws PortalError `decryption_failed` for a broken helper
  */
 export function requiresPassphrase(kit: Kit): boolean {
-  return parseHelper(fromBase64url(kit.image.helper)).encrypted;
+  return parseHelper(fromBase64url(kit.image.helper)).requiresPassphrase;
 }
 
 /**
- * Opens the tickets of a kit with its picture, as the portal does, without the portal.
+ * Opens the tickets of a kit with its picture, without the portal.
  *
  * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`,
  *   `picture_unreadable`, `picture_too_large`, `decryption_failed`, `cancelled`.
@@ -53,7 +53,7 @@ export async function openKit(
   const record = { ...kit.image, created_at: kit.made_at };
   const { opener } = await recogniseAmong({ engine }, presentedPicture, [record], null, options);
   try {
-    const secrets: (KitSecret | null)[] = [];
+    const secrets: (OpenedKitSecret | null)[] = [];
     for (const [index, secret] of kit.secrets.entries()) {
       options.onProgress?.({ phase: "opening", done: index, total: kit.secrets.length });
       secrets.push(await openSecret(opener, kit, secret));
@@ -68,42 +68,46 @@ async function openSecret(
   opener: OpenerKeys,
   kit: Kit,
   { secret_id: secretId, version, ticket: sealed, content }: Kit["secrets"][number],
-): Promise<KitSecret | null> {
+): Promise<OpenedKitSecret | null> {
   try {
     const ticket = await tryOpenTicket(opener, fromBase64(sealed));
     if (ticket?.secret_id !== secretId || ticket.version !== version || ticket.owner !== kit.user_id) return null;
-    const signatureStatus = isSignedBy(ticket, kit.signing_keys.map(fromBase64url)) ? "verified" : "not_verified";
-    return { ticket, sealed: content === null ? null : fromBase64(content), author: signatureStatus };
+    const signatureStatus = isSignedBy(ticket, kit.author_keys.map(fromBase64url)) ? "verified" : "not_verified";
+    return { ticket, sealedContent: content === null ? null : fromBase64(content), signatureStatus };
   } catch (error) {
     if (isPortalError(error, "decryption_failed")) return null;
     throw error;
   }
 }
 
-/** The content of a secret that stands inside the kit. @throws PortalError `decryption_failed`. */
-export function openEmbeddedContent({ ticket, sealed }: KitSecret): Promise<Bytes> {
-  if (sealed === null) throw new PortalError("decryption_failed");
-  return openContent(ticket.content_kind, sealed, {
+/**
+ * Opens the content of a secret that the kit contains.
+ *
+ * @throws PortalError `decryption_failed`
+ */
+export function openEmbeddedContent({ ticket, sealedContent }: OpenedKitSecret): Promise<Bytes> {
+  if (sealedContent === null) throw new PortalError("decryption_failed");
+  return openContent(ticket.content_kind, sealedContent, {
     sha256: ticket.content_sha256,
     identity: ticket.content_identity,
     size: ticket.size,
   });
 }
 
-/** A file that can be read from its beginning more than once: a `Blob`, or a file of the disk. */
+/** A file that can be read more than once: a `Blob`, or a file on disk. */
 export interface StreamSource {
   readonly stream: () => ReadableStream<Uint8Array>;
 }
 
 /**
- * The content of a secret that lies beside the kit, piece by piece. Whoever takes it keeps it apart
- * until its last piece came.
+ * Opens the content of a secret in a file next to the kit, in chunks. Do not use any chunk before
+ * the last one has arrived.
  *
- * @throws PortalError `digest_mismatch` for another file, before anything is given;
- *   `decryption_failed`; `cancelled`.
+ * @throws PortalError `digest_mismatch` for another file, before the first chunk;
+ *   `decryption_failed`; `cancelled`
  */
 export async function* openDetachedContent(
-  { ticket }: KitSecret,
+  { ticket }: OpenedKitSecret,
   file: StreamSource,
   { signal }: Pick<OperationOptions, "signal"> = {},
 ): AsyncGenerator<Uint8Array> {
@@ -115,9 +119,9 @@ export async function* openDetachedContent(
     if (head.length < contentHeadSize) head = concatBytes(head, bytes.subarray(0, contentHeadSize - head.length));
   }
   if (toBase64url(digest.finish()) !== ticket.content_sha256) throw new PortalError("digest_mismatch");
-  const plain = await openContentStream(ticket.content_identity, head, file.stream());
+  const plaintext = await openContentStream(ticket.content_identity, head, file.stream());
   try {
-    for await (const bytes of trimPadding(ticket.size, plain)) {
+    for await (const bytes of trimPadding(ticket.size, plaintext)) {
       throwIfCancelled(signal);
       yield bytes;
     }
@@ -126,7 +130,7 @@ export async function* openDetachedContent(
   }
 }
 
-/** What is behind `size` is padding: line feeds. */
+/** Removes the padding after `size`, which must consist of line feeds. */
 async function* trimPadding(size: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let remaining = size;
   for await (const bytes of readChunks(stream)) {

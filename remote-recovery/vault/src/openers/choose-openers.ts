@@ -1,111 +1,117 @@
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { openBookInner, type Book, type BookOpener } from "../seal/book.ts";
-import type { FirstAccount } from "../device/pending-account.ts";
+import type { NewAccountDocuments } from "../device/pending-account.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { beginAccount } from "./begin-account.ts";
+import { prepareAccount } from "./prepare-account.ts";
 import { addImageToBook, collectKnownSketches, enrol } from "./enrol-image.ts";
 import type { EnrolledImage } from "../keyring/build-keyring-change.ts";
 import { presentOpener } from "./open-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import { requireVerifiedInner } from "../keyring/verified-inner.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { readPictureBytes } from "./read-picture.ts";
 import { requireImagePassphrase, nonEmptyPassphrase } from "./recognise-image.ts";
 import type { Protection, PresentedPicture } from "../rpc/presented-opener.ts";
 
-/** Who will be able to open a secret, and what the keyring change must bring for it. */
+/** The openers of a secret, and the parts of the keyring change that they require. */
 export interface ChosenOpeners {
   readonly openers: readonly Pick<BookOpener, "id" | "recipient">[];
-  /** An image that becomes an opener; null when every opener stands in the book already. */
+  /** An image that becomes an opener; null if the book already has all openers. */
   readonly enrolledImage: EnrolledImage | null;
-  /** The account that begins with it; null when there is one. */
-  readonly firstAccount: FirstAccount | null;
+  /** The account that this change creates; null if there is an account. */
+  readonly newAccount: NewAccountDocuments | null;
 }
 
 /**
- * Openers for one writer, over all its tries. `dispose` wipes the picture too: nothing can be
- * chosen after it.
+ * Chooses openers for all attempts of one writer. `dispose` wipes the picture; do not call `choose`
+ * afterwards.
  */
 export interface OpenerChooser {
   /**
-   * Chosen once for a book, and anew when another device changed it. So a picture is sketched once.
-   * Null: there is no account yet.
+   * Chooses once per book, so that a picture is sketched once.
+   *
+   * @param openedKeyring null if there is no account yet
    */
   readonly choose: (openedKeyring: OpenedKeyring | null) => Promise<ChosenOpeners>;
   readonly dispose: () => void;
 }
 
-/** Reads the picture at its first use. @throws PortalError as {@link chooseOpeners}. */
+/**
+ * Reads the picture on first use.
+ * @throws PortalError those of {@link chooseOpeners}
+ */
 export function createOpenerChooser(
   vault: VaultSession,
   protection: Protection,
   options: OperationOptions,
 ): OpenerChooser {
-  let picture: Bytes | null = null;
-  let lastChoice: { readonly book: string | null; readonly chosen: ChosenOpeners } | null = null;
+  let pictureBytes: Bytes | null = null;
+  let lastChoice: { readonly bookDigest: string | null; readonly chosenOpeners: ChosenOpeners } | null = null;
   return {
     choose: async (openedKeyring) => {
-      const book = openedKeyring === null ? null : openedKeyring.state.book_sha256;
-      if (lastChoice?.book === book) return lastChoice.chosen;
-      if (protection.kind === "picture") picture ??= await readPictureBytes(protection.picture.picture);
-      lastChoice = { book, chosen: await chooseOpeners(vault, protection, picture, openedKeyring, options) };
-      return lastChoice.chosen;
+      const bookDigest = openedKeyring === null ? null : openedKeyring.state.book_sha256;
+      if (lastChoice?.bookDigest === bookDigest) return lastChoice.chosenOpeners;
+      if (protection.kind === "picture") pictureBytes ??= await readPictureBytes(protection.picture.picture);
+      const chosenOpeners = await chooseOpeners(vault, protection, pictureBytes, openedKeyring, options);
+      lastChoice = { bookDigest, chosenOpeners };
+      return chosenOpeners;
     },
     dispose: () => {
-      wipe(picture);
+      wipe(pictureBytes);
     },
   };
 }
 
 /**
- * Recipients come from the book and nowhere else. A picture is compared with every sketch of the
- * book, of removed images too, and with those that an interrupted enrolment left here: no picture
- * is ever sketched twice.
+ * Chooses openers; takes recipients only from the book. Compares a picture with all sketches of the
+ * book, including those of removed images, and of interrupted enrolments, so that no picture is
+ * sketched twice:
  *
- * - an opener of the book: used again, with the passphrase that it has;
- * - another sketch that it recovers: a new root over that sketch;
- * - one that it only resembles: `picture_resembles_another`;
- * - a new picture: enrolled. Amber takes a passphrase.
+ * - a picture that is an opener of the book is used again, with its existing passphrase;
+ * - a picture that has another known sketch gets a new image root key for that sketch;
+ * - a picture that only resembles a known one is refused: `picture_resembles_another`;
+ * - a new picture is enrolled. A marginal one needs a passphrase.
  *
- * Sketches and slots take the account key. Without it in memory a picture is first tried as an
- * opener of the account, which brings it; a new one can only follow an opener that was shown.
+ * Reading sketches and sealing slots need the account key. Without this key, the picture is first
+ * tried as an opener of the account, which provides the key. A new picture then needs another
+ * opener to be presented first.
  *
- * @param picture bytes of the picture when `protection` is one.
- * @throws PortalError `opener_needed`, `show_opener_first`, and those of {@link enrol}.
+ * @param pictureBytes null unless `protection` is a picture
+ * @throws PortalError `opener_needed`, `show_opener_first`, and those of {@link enrol}
  */
 async function chooseOpeners(
   vault: VaultSession,
   protection: Protection,
-  picture: Bytes | null,
+  pictureBytes: Bytes | null,
   openedKeyring: OpenedKeyring | null,
   options: OperationOptions,
 ): Promise<ChosenOpeners> {
   if (protection.kind === "openers") {
-    if (openedKeyring === null) return choosePending(vault, protection.openers);
-    await requireVerifiedOpeners(vault, openedKeyring);
-    return chooseExisting(selectFromBook(openedKeyring.book, protection.openers));
+    if (openedKeyring === null) return chooseFromPendingAccount(vault, protection.openerIds);
+    await requireVerifiedInner(vault, openedKeyring);
+    return chooseExisting(selectFromBook(openedKeyring.book, protection.openerIds));
   }
-  if (picture === null) throw new TypeError("a protection by picture comes with its bytes");
+  if (pictureBytes === null) throw new TypeError("a protection by picture needs its bytes");
   const passphrase = nonEmptyPassphrase(protection.picture);
   if (openedKeyring === null) {
-    const account = await beginAccount(vault, protection, picture, options);
-    vault.adopt(account.firstAccount, account.accountKey);
-    return chooseFirst(account.firstAccount);
+    const account = await prepareAccount(vault, protection, pictureBytes, options);
+    vault.adopt(account);
+    return chooseFromNewAccount(account.documents);
   }
   if (vault.accountKey === null) {
     await presentKnownImage(vault, protection.picture, options);
-    await requireVerifiedOpeners(vault, openedKeyring);
+    await requireVerifiedInner(vault, openedKeyring);
     return chooseExisting(copyOpeners(openedKeyring.book));
   }
-  await requireVerifiedOpeners(vault, openedKeyring);
+  await requireVerifiedInner(vault, openedKeyring);
   const { accountKey } = vault;
   const inner = await openBookInner(accountKey, vault.userId, openedKeyring.book);
   const enrolment = await enrol(
     vault,
-    picture,
+    pictureBytes,
     passphrase,
     await collectKnownSketches(vault, openedKeyring.book, inner),
     options,
@@ -115,30 +121,30 @@ async function chooseOpeners(
     return chooseExisting(copyOpeners(openedKeyring.book));
   }
   const enrolledImage = await addImageToBook(vault, accountKey, enrolment, protection.name, openedKeyring.book, inner);
-  return { openers: copyOpeners(enrolledImage.book), enrolledImage, firstAccount: null };
+  return { openers: copyOpeners(enrolledImage.book), enrolledImage, newAccount: null };
 }
 
 function chooseExisting(openers: readonly BookOpener[]): ChosenOpeners {
-  return { openers, enrolledImage: null, firstAccount: null };
+  return { openers, enrolledImage: null, newAccount: null };
 }
 
-function chooseFirst(firstAccount: FirstAccount): ChosenOpeners {
-  return { openers: copyOpeners(firstAccount.book), enrolledImage: null, firstAccount };
+function chooseFromNewAccount(newAccount: NewAccountDocuments): ChosenOpeners {
+  return { openers: copyOpeners(newAccount.book), enrolledImage: null, newAccount: newAccount };
 }
 
 /**
- * An account that this worker made, or whose picture was shown to it; what only waits on the device
- * takes its picture.
+ * Uses the account that this session has created, or opened with its picture. An account that is
+ * only saved on the device needs its picture first.
  */
-function choosePending(vault: VaultSession, ids: readonly string[]): ChosenOpeners {
-  const { pending } = vault;
-  if (pending === null) throw new PortalError("opener_needed");
-  return { ...chooseFirst(pending), openers: selectFromBook(pending.book, ids) };
+function chooseFromPendingAccount(vault: VaultSession, ids: readonly string[]): ChosenOpeners {
+  const firstAccount = vault.adoptedAccount?.documents;
+  if (firstAccount === undefined) throw new PortalError("opener_needed");
+  return { ...chooseFromNewAccount(firstAccount), openers: selectFromBook(firstAccount.book, ids) };
 }
 
 /**
- * The picture as an opener of the account. @throws PortalError `show_opener_first` for any other
- * picture.
+ * Presents the picture as an opener of the account.
+ * @throws PortalError `show_opener_first` if the picture is not an opener
  */
 async function presentKnownImage(
   vault: VaultSession,
@@ -154,11 +160,14 @@ async function presentKnownImage(
       throw new PortalError("show_opener_first", { cause: error });
     throw isPortalError(error, "plain_helper_refused")
       ? new PortalError("picture_has_no_passphrase", { cause: error })
-      : error; // the book has this helper
+      : error; // an image without a passphrase was given one
   }
 }
 
-/** The openers with these ids, all of them when none is named; at least one image is among them. */
+/**
+ * Returns all openers if `ids` is empty.
+ * @throws PortalError `opener_needed` if no chosen opener is an image, or an id is unknown
+ */
 function selectFromBook(book: Book, ids: readonly string[]): BookOpener[] {
   const requestedIds = new Set(ids);
   const chosen =

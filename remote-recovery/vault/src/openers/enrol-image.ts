@@ -1,11 +1,12 @@
 import { toBase64url, type ImageRecord, type Slot } from "@relicario/shared/api";
+import { chosenStrength, requiredStrength } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateVerdict, type KnownPicture, type Sketch } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
 import {
   parseInnerSketches,
-  sealBookInner,
+  completeBook,
   sketchToB64u,
   type Book,
   type BookInner,
@@ -20,13 +21,11 @@ import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { EnrolledImage } from "../keyring/build-keyring-change.ts";
+import { requireStrength } from "./passphrase-strength.ts";
 import { toEngineOptions } from "./read-picture.ts";
-import { helperDigest } from "./recognise-image.ts";
+import { computeHelperDigest } from "./recognise-image.ts";
 
-/**
- * What a picture is to this account: one of its openers, or an image that is enrolled now. Wipe its
- * secret.
- */
+/** Either an existing opener, or a new image. The caller wipes `imageSecret`. */
 type Enrolment =
   | { readonly kind: "opener"; readonly id: string; readonly sketch: Sketch }
   | ({ readonly kind: "image" } & EnrolledSketch);
@@ -38,21 +37,21 @@ export interface EnrolledSketch {
 }
 
 /**
- * Makes an image of a picture, or finds the opener that it is. Compared with every known sketch: no
- * picture is ever sketched twice.
+ * Enrols a picture, or finds its existing opener. Compares the picture with every known sketch, so
+ * that none is sketched twice.
  *
- * @throws PortalError `picture_too_plain`, `picture_needs_passphrase`, `picture_resembles_another`,
- *   `picture_unreadable`, `storage_full`.
+ * @throws PortalError `picture_too_plain`, `picture_needs_passphrase`, `passphrase_too_weak`,
+ *   `picture_resembles_another`, `picture_unreadable`, `storage_full`
  */
 export async function enrol(
   vault: VaultSession,
-  picture: Bytes,
+  pictureBytes: Bytes,
   passphrase: string | null,
   knownSketches: readonly KnownSketch[],
   options: OperationOptions,
 ): Promise<Enrolment> {
   const result = await vault.engine.enrol(
-    picture,
+    pictureBytes,
     knownSketches.map(({ sketch }) => sketch),
     toEngineOptions(options),
   );
@@ -60,18 +59,20 @@ export async function enrol(
   try {
     throwIfCancelled(options.signal);
     const match = result.knownPicture === null ? null : requireSamePicture(result.knownPicture, knownSketches);
-    // others have it: it never becomes an opener
+    // recipients of the share have this picture, so it must never become an opener
     if (match?.isShareImage === true) throw new PortalError("picture_resembles_another");
     if (match?.opener !== undefined) return { kind: "opener", id: match.opener.id, sketch: match.sketch };
-    // The engine tests no copies of a picture whose sketch is known, and they may be why it needs a
-    // passphrase.
+    const strength = passphrase === null ? null : await vault.estimateStrength(passphrase);
+    // for a known sketch, the engine's enrol skips the self-test, which may require a passphrase
     const gate =
-      match === null || passphrase !== null
+      match === null || (strength !== null && strength >= requiredStrength)
         ? result.gate
-        : await vault.engine.inspect(picture, { ...toEngineOptions(options), selfTest: true });
+        : await vault.engine.inspect(pictureBytes, { ...toEngineOptions(options), selfTest: true });
     throwIfCancelled(options.signal);
-    if (gate.verdict !== GateVerdict.good && passphrase === null)
+    const needsPassphrase = gate.verdict !== GateVerdict.good;
+    if (needsPassphrase && passphrase === null)
       throw new PortalError("picture_needs_passphrase", { details: { reasons: gate.reasons } });
+    if (strength !== null) requireStrength(strength, needsPassphrase ? requiredStrength : chosenStrength);
     const sketch = match?.sketch ?? result.sketch;
     if (match === null) await savePendingSketch(vault.device, sketch);
     options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
@@ -83,15 +84,14 @@ export async function enrol(
 
 export interface KnownSketch {
   readonly sketch: Sketch;
-  /** The opener that it is the image of, if it is one. */
+  /** The opener whose image has this sketch; undefined without one. */
   readonly opener: BookOpener | undefined;
-  /** It is the picture of a share. */
   readonly isShareImage?: boolean;
 }
 
 /**
- * Current openers come first, so that a picture that was removed and added again is found as the
- * opener that it is now.
+ * Collects all known sketches. Those of current openers come first, so that a picture that was
+ * removed and added again matches its current opener.
  */
 export async function collectKnownSketches(vault: VaultSession, book: Book, inner: BookInner): Promise<KnownSketch[]> {
   const statusById = new Map(book.images.map((image) => [image.id, image.status]));
@@ -116,18 +116,18 @@ function requireSamePicture(
   return { ...requireAt(knownSketches, match.index), imageSecret: match.imageSecretBytes };
 }
 
-/** An image with helper, opener and slot, which stands in no book yet. */
+/** An image with helper, opener and slot, not yet in the book. */
 export interface CreatedImage {
   readonly entry: BookOpener;
   readonly helperSha256: string;
   readonly sketch: Sketch;
   readonly record: ImageRecord;
   readonly slot: Slot;
-  /** Forget it. */
+  /** Keys of the image's opener; the caller wipes them. */
   readonly opener: OpenerKeys;
 }
 
-/** Makes helper, opener and slot of an image. Its secret is wiped. */
+/** Creates helper, opener and slot of an image. Wipes the image secret. */
 export async function createImage(
   vault: VaultSession,
   accountKey: AccountKey,
@@ -137,12 +137,12 @@ export async function createImage(
   try {
     const id = newId(vault.now());
     const createdAt = formatTimestamp(vault.now());
-    const { helper, imageRoot } = await createHelper(imageSecret, sketch, passphrase);
-    const opener = await deriveOpenerFromImageRootKey(id, imageRoot);
+    const { helper, imageRootKey } = await createHelper(imageSecret, sketch, passphrase);
+    const opener = await deriveOpenerFromImageRootKey(id, imageRootKey);
     const slot = toBase64url(await sealSlot(opener, vault.userId, accountKey));
     return {
       entry: { id, kind: "image", name, recipient: opener.recipient, created_at: createdAt },
-      helperSha256: helperDigest(helper),
+      helperSha256: computeHelperDigest(helper),
       sketch,
       record: { id, helper: toBase64url(helper), created_at: createdAt },
       slot: { opener_id: id, kind: "image", slot },
@@ -153,8 +153,8 @@ export async function createImage(
   }
 }
 
-/** The book with these openers, and with an image, which is one of them. */
-export async function bookWithImage(
+/** @param openers all openers of the new book, including the image's entry */
+export async function buildBookWithImage(
   { userId }: VaultSession,
   accountKey: AccountKey,
   book: Omit<Book, "inner">,
@@ -167,15 +167,9 @@ export async function bookWithImage(
     { id: entry.id, status: "opener" as const, helper_sha256: helperSha256, added_at: entry.created_at },
   ];
   const sketches = [...inner.sketches, { image_id: entry.id, sketch: sketchToB64u(sketch) }];
-  const sealed = await sealBookInner(accountKey, userId, {
-    ...inner,
-    openers: openers.map(({ id, recipient }) => ({ id, recipient })),
-    sketches,
-  });
-  return { ...book, openers: [...openers], images, inner: sealed };
+  return completeBook(accountKey, userId, { ...book, openers: [...openers], images }, { ...inner, sketches });
 }
 
-/** Makes an image and enters it into the book. */
 export async function addImageToBook(
   vault: VaultSession,
   accountKey: AccountKey,
@@ -187,7 +181,7 @@ export async function addImageToBook(
   const created = await createImage(vault, accountKey, image, name);
   created.opener.wipe();
   return {
-    book: await bookWithImage(vault, accountKey, book, inner, [...book.openers, created.entry], created),
+    book: await buildBookWithImage(vault, accountKey, book, inner, [...book.openers, created.entry], created),
     record: created.record,
     slot: created.slot,
   };
@@ -195,6 +189,6 @@ export async function addImageToBook(
 
 function requireAt<T>(items: readonly T[], index: number): T {
   const item = items[index];
-  if (item === undefined) throw new RangeError("no such item");
+  if (item === undefined) throw new RangeError("the index is outside the list");
   return item;
 }

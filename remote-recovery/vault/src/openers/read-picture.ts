@@ -5,8 +5,8 @@ import { PortalError } from "@relicario/shared/errors";
 import type { Bytes } from "../seal/bytes.ts";
 
 /**
- * Bytes of a chosen picture; wipe them after use. A file that has gone, or cannot be read, is
- * unreadable.
+ * Reads the picture's bytes, which the caller wipes.
+ * @throws PortalError `picture_unreadable` for a file that was removed or cannot be read
  */
 export async function readPictureBytes(picture: Blob): Promise<Bytes> {
   try {
@@ -16,7 +16,7 @@ export async function readPictureBytes(picture: Blob): Promise<Bytes> {
   }
 }
 
-/** The engine's steps as one phase. */
+/** Reports all phases of the engine as steps of one phase. */
 export function toEngineOptions({ signal, onProgress }: CallOptions): EngineOptions {
   return {
     ...(signal === undefined ? {} : { signal }),

@@ -12,11 +12,12 @@ import type { VaultSession } from "../session/vault-session.ts";
 import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
 
-/** An image that was shown now and recognised, with the digest of the helper that recognised it. */
 export interface RecognisedImage {
   readonly opener: OpenerKeys;
-  /** base64url; must be the book's. */
+  /** Digest of the helper, base64url; must equal the book's. */
   readonly helperSha256: string;
+  /** Whether the picture opens the account without a passphrase. */
+  readonly isPlain: boolean;
 }
 
 interface Candidate {
@@ -26,20 +27,20 @@ interface Candidate {
 
 interface CandidateSet {
   readonly candidates: readonly Candidate[];
-  /** What is wrong with one that cannot be tried. */
+  /** Error of a helper that cannot be tried; null if there is none. */
   readonly candidateError: PortalError | null;
 }
 
 /**
- * Finds the image record that a shown picture opens.
+ * Finds the image record that a picture opens.
  *
- * Without a passphrase every plain helper is scored in one search. With one only encrypted helpers
- * are tried (one Argon2id each), and a plain one that fits is refused: a server that has the
- * picture could answer with a helper of its own.
+ * Without a passphrase, all plain helpers are scored in one search. With a passphrase, only
+ * encrypted helpers are tried, each with one Argon2id. A plain helper that then fits the picture is
+ * refused, because a server that has the picture could have created it.
  *
- * @param book once unlocked, every helper must have its digest in it.
+ * @param book null while locked; otherwise it must have the digest of every helper
  * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`,
- *   `helper_changed`, `decryption_failed`, `picture_unreadable`, `picture_too_large`.
+ *   `helper_changed`, `decryption_failed`, `picture_unreadable`, `picture_too_large`
  */
 export async function recogniseImage(
   vault: VaultSession,
@@ -51,10 +52,10 @@ export async function recogniseImage(
   return recogniseAmong(vault, presentedPicture, await vault.service.getImageRecords(options.signal), book, options);
 }
 
-/** What recognising takes of a vault; a kit has it too. */
+/** What recognising needs; kits provide it too. */
 type RecogniseDeps = Pick<VaultSession, "engine">;
 
-/** The same among given image records. */
+/** Like {@link recogniseImage}, among the given records. */
 export async function recogniseAmong(
   vault: RecogniseDeps,
   presentedPicture: PresentedPicture,
@@ -63,78 +64,78 @@ export async function recogniseAmong(
   options: OperationOptions,
 ): Promise<RecognisedImage> {
   const candidateSet = collectCandidates(records, book);
-  const picture = await readPictureBytes(presentedPicture.picture);
+  const pictureBytes = await readPictureBytes(presentedPicture.picture);
   try {
-    return await recogniseBytes(vault, candidateSet, picture, presentedPicture, options);
+    return await recogniseBytes(vault, candidateSet, pictureBytes, presentedPicture, options);
   } finally {
-    wipe(picture);
+    wipe(pictureBytes);
   }
 }
 
 async function recogniseBytes(
   vault: RecogniseDeps,
   { candidates, candidateError }: CandidateSet,
-  picture: Bytes,
+  pictureBytes: Bytes,
   presentedPicture: PresentedPicture,
   options: OperationOptions,
 ): Promise<RecognisedImage> {
   const passphrase = nonEmptyPassphrase(presentedPicture);
-  const plain = candidates.filter(({ helper }) => !helper.encrypted);
-  const encrypted = candidates.filter(({ helper }) => helper.encrypted);
-  const eligible = passphrase === null ? plain : encrypted;
+  const plainCandidates = candidates.filter(({ helper }) => !helper.requiresPassphrase);
+  const encryptedCandidates = candidates.filter(({ helper }) => helper.requiresPassphrase);
+  const eligibleCandidates = passphrase === null ? plainCandidates : encryptedCandidates;
 
   const sketches: Sketch[] = [];
-  for (const [index, { helper }] of eligible.entries()) {
+  for (const [index, { helper }] of eligibleCandidates.entries()) {
     throwIfCancelled(options.signal);
-    if (helper.encrypted) options.onProgress?.({ phase: "passphrase", done: index, total: eligible.length });
+    if (helper.requiresPassphrase)
+      options.onProgress?.({ phase: "passphrase", done: index, total: eligibleCandidates.length });
     sketches.push(await extractSketch(helper, passphrase));
   }
   const match =
     sketches.length === 0
       ? null
-      : await vault.engine.recover(picture, sketches, searchOptions(presentedPicture, options));
+      : await vault.engine.recover(pictureBytes, sketches, toRecoverOptions(presentedPicture, options));
   if (match?.outcome !== "recovered") {
     const matchesPlain =
       passphrase !== null &&
-      (await matchesPlainHelper(vault, picture, plain, searchOptions(presentedPicture, options)));
+      (await matchesPlainHelper(vault, pictureBytes, plainCandidates, toRecoverOptions(presentedPicture, options)));
     if (matchesPlain) throw new PortalError("plain_helper_refused");
     if (candidateError !== null) throw candidateError;
     throw new PortalError(
-      passphrase === null && encrypted.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase",
+      passphrase === null && encryptedCandidates.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase",
     );
   }
 
-  const candidate = eligible[match.index];
+  const candidate = eligibleCandidates[match.index];
   const sketch = sketches[match.index];
   const imageSecret = copyOf(match.imageSecretBytes);
   wipe(match.imageSecretBytes);
   try {
     if (candidate === undefined || sketch === undefined) throw new PortalError("decryption_failed");
     throwIfCancelled(options.signal);
-    options.onProgress?.({ phase: "passphrase", done: eligible.length, total: eligible.length });
-    const imageRoot = await unwrapImageRootKey(candidate.helper, sketch, imageSecret, passphrase);
+    options.onProgress?.({ phase: "passphrase", done: eligibleCandidates.length, total: eligibleCandidates.length });
+    const imageRootKey = await unwrapImageRootKey(candidate.helper, sketch, imageSecret, passphrase);
     return {
-      opener: await deriveOpenerFromImageRootKey(candidate.record.id, imageRoot),
-      helperSha256: helperDigest(candidate.helper.bytes),
+      opener: await deriveOpenerFromImageRootKey(candidate.record.id, imageRootKey),
+      helperSha256: computeHelperDigest(candidate.helper.bytes),
+      isPlain: passphrase === null,
     };
   } finally {
     wipe(imageSecret);
   }
 }
 
-/** An empty passphrase is none. */
 export function nonEmptyPassphrase({ passphrase }: PresentedPicture): string | null {
   return passphrase === "" ? null : passphrase;
 }
 
 /**
- * Refuses a passphrase that is not the one of an image of the book, and one where the image has
- * none: else it would be dropped, and whoever typed it would believe in it. Costs one Argon2id
- * where the image has one: the sketch in its helper is encrypted under the passphrase, and the book
- * has it plain.
+ * Refuses any passphrase but the image's, and any passphrase for an image without one, because
+ * people would rely on it. For an image with a passphrase, runs one Argon2id to decrypt the
+ * helper's sketch and compares it with the book's.
  *
  * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase`,
- *   `helper_changed`.
+ *   `helper_changed`
  */
 export async function requireImagePassphrase(
   vault: VaultSession,
@@ -145,7 +146,7 @@ export async function requireImagePassphrase(
   options: OperationOptions,
 ): Promise<void> {
   const helper = await requireImageHelper(vault, book, imageId, options);
-  if (!helper.encrypted) {
+  if (!helper.requiresPassphrase) {
     if (passphrase !== null) throw new PortalError("picture_has_no_passphrase");
     return;
   }
@@ -158,8 +159,8 @@ export async function requireImagePassphrase(
 }
 
 /**
- * The helper of an image of the book. @throws PortalError `helper_changed` when it is missing, or
- * not the one of the book.
+ * Fetches the helper of an image.
+ * @throws PortalError `helper_changed` if it is missing or its digest is not the book's
  */
 export async function requireImageHelper(
   vault: VaultSession,
@@ -170,36 +171,38 @@ export async function requireImageHelper(
   const record = (await vault.service.getImageRecords(signal)).find(({ id }) => id === imageId);
   const bytes = record === undefined ? null : fromBase64url(record.helper);
   const digest = book.images.find(({ id }) => id === imageId)?.helper_sha256;
-  if (bytes === null || helperDigest(bytes) !== digest) throw new PortalError("helper_changed");
+  if (bytes === null || computeHelperDigest(bytes) !== digest) throw new PortalError("helper_changed");
   return parseHelper(bytes);
 }
 
-/** Sketches of the book's images whose helpers are not encrypted. */
 export async function readPlainSketches(
   vault: VaultSession,
   book: Book,
   { signal }: OperationOptions,
 ): Promise<{ readonly imageId: string; readonly sketch: Sketch }[]> {
   const { candidates } = collectCandidates(await vault.service.getImageRecords(signal), book);
-  const plain = candidates.filter(({ helper }) => !helper.encrypted);
+  const plainCandidates = candidates.filter(({ helper }) => !helper.requiresPassphrase);
   return Promise.all(
-    plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await extractSketch(helper, null) })),
+    plainCandidates.map(async ({ record, helper }) => ({
+      imageId: record.id,
+      sketch: await extractSketch(helper, null),
+    })),
   );
 }
 
-/** SHA-256 of a helper as the book has it. */
-export function helperDigest(helper: Uint8Array): string {
+/** SHA-256 in the form that the book has, base64url. */
+export function computeHelperDigest(helper: Uint8Array): string {
   return toBase64url(sha256(helper));
 }
 
-/** The same, looking where the person says that the picture is. */
-function searchOptions({ hint }: PresentedPicture, options: OperationOptions): RecoverOptions {
+/** Adds the person's hint where in the picture to search. */
+function toRecoverOptions({ hint }: PresentedPicture, options: OperationOptions): RecoverOptions {
   return { ...toEngineOptions(options), ...(hint === undefined ? {} : { hint }) };
 }
 
 /**
- * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when
- * no other fits, it is the answer, rather than "not this picture".
+ * Collects the usable helpers. A broken or changed helper becomes `candidateError`, which is thrown
+ * instead of "not this picture" if no other helper fits.
  */
 function collectCandidates(records: readonly ImageRecord[], book: Book | null): CandidateSet {
   const digests = book === null ? null : new Map(book.images.map((image) => [image.id, image.helper_sha256]));
@@ -208,7 +211,7 @@ function collectCandidates(records: readonly ImageRecord[], book: Book | null): 
   for (const record of records) {
     try {
       const helper = parseHelper(fromBase64url(record.helper));
-      if (digests !== null && digests.get(record.id) !== helperDigest(helper.bytes))
+      if (digests !== null && digests.get(record.id) !== computeHelperDigest(helper.bytes))
         throw new PortalError("helper_changed");
       candidates.push({ record, helper });
     } catch (error) {
@@ -223,13 +226,13 @@ function collectCandidates(records: readonly ImageRecord[], book: Book | null): 
 
 async function matchesPlainHelper(
   vault: RecogniseDeps,
-  picture: Bytes,
-  plain: readonly Candidate[],
+  pictureBytes: Bytes,
+  plainCandidates: readonly Candidate[],
   options: RecoverOptions,
 ): Promise<boolean> {
-  if (plain.length === 0) return false;
-  const sketches = await Promise.all(plain.map(({ helper }) => extractSketch(helper, null)));
-  const match = await vault.engine.recover(picture, sketches, options);
+  if (plainCandidates.length === 0) return false;
+  const sketches = await Promise.all(plainCandidates.map(({ helper }) => extractSketch(helper, null)));
+  const match = await vault.engine.recover(pictureBytes, sketches, options);
   if (match.outcome === "recovered") wipe(match.imageSecretBytes);
   return match.outcome === "recovered";
 }

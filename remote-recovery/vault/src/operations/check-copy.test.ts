@@ -11,7 +11,7 @@ import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
-const copyCheckedAt = async (vault: Parameters<typeof list>[0]) =>
+const readCopyCheckedDates = async (vault: Parameters<typeof list>[0]) =>
   (await list(vault)).map(({ label }) => label?.copyCheckedAt);
 
 async function createWorldWithSecret(passphrase: string | null = null): Promise<{ world: World; secretId: string }> {
@@ -21,19 +21,19 @@ async function createWorldWithSecret(passphrase: string | null = null): Promise<
 }
 
 describe("checkCopy", () => {
-  it("notes the date in the label, for every device, and gives out nothing but it", async () => {
+  it("writes the date into the label, and returns nothing else", async () => {
     const { world, secretId } = await createWorldWithSecret();
     const phone = await world.open("phone");
     const copyCheck = await checkCopy(phone, secretId, makePicture("market"), {});
     expect(Object.keys(copyCheck)).toEqual(["copyCheckedAt"]);
-    expect(await copyCheckedAt(phone)).toEqual([copyCheck.copyCheckedAt]);
+    expect(await readCopyCheckedDates(phone)).toEqual([copyCheck.copyCheckedAt]);
     const tablet = await world.open("tablet");
     (await unlock(tablet, makePicture("market"), {})).opener.wipe();
-    expect(await copyCheckedAt(tablet)).toEqual([copyCheck.copyCheckedAt]);
+    expect(await readCopyCheckedDates(tablet)).toEqual([copyCheck.copyCheckedAt]);
     expect((await openSmallSecret(tablet, secretId, makePicture("market"), {})).title).toBe("First");
   });
 
-  it("makes no new version, and takes the place of the rehearsal before", async () => {
+  it("creates no new version, and replaces the earlier check", async () => {
     const { world, secretId } = await createWorldWithSecret();
     for (const at of ["2026-11-22T12:00:00.000Z", "2027-05-21T12:00:00.000Z"]) {
       const clock = jest.spyOn(Date, "now").mockReturnValue(Date.parse(at));
@@ -52,27 +52,27 @@ describe("checkCopy", () => {
   it.each([
     ["another picture", "forest"],
     ["a cropped copy that does not open", "market/cropped"],
-  ])("says kindly that %s is not it, and notes nothing", async (_case, picture) => {
+  ])("refuses %s, and writes nothing", async (_case, picture) => {
     const { world, secretId } = await createWorldWithSecret();
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await expect(checkCopy(phone, secretId, makePicture(picture), {})).rejects.toEqual(
       errorWithCode("not_this_picture"),
     );
-    expect(await copyCheckedAt(phone)).toEqual([null]);
+    expect(await readCopyCheckedDates(phone)).toEqual([null]);
   });
 
-  it("takes the passphrase with the picture", async () => {
-    const { world, secretId } = await createWorldWithSecret("right");
+  it("needs the passphrase of the picture", async () => {
+    const { world, secretId } = await createWorldWithSecret("correct horse");
     const phone = await world.open("phone");
     await expect(checkCopy(phone, secretId, makePicture("market", "wrong"), {})).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
     );
-    await checkCopy(phone, secretId, makePicture("market", "right"), {});
-    expect(await copyCheckedAt(phone)).not.toEqual([null]);
+    await checkCopy(phone, secretId, makePicture("market", "correct horse"), {});
+    expect(await readCopyCheckedDates(phone)).not.toEqual([null]);
   });
 
-  it("proves nothing by a picture that opens the account and not this secret", async () => {
+  it("refuses a picture that opens the account but not this secret", async () => {
     const { world, secretId } = await createWorldWithSecret();
     const laptop = await world.open();
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
@@ -80,15 +80,15 @@ describe("checkCopy", () => {
     await expect(checkCopy(laptop, secretId, makePicture("forest"), {})).rejects.toEqual(
       errorWithCode("opener_needed"),
     );
-    expect(await copyCheckedAt(laptop)).toEqual([null, null]);
+    expect(await readCopyCheckedDates(laptop)).toEqual([null, null]);
   });
 
-  it("proves nothing by a content that was changed, though ticket and label are whole", async () => {
+  it("refuses altered content even if ticket and label are intact", async () => {
     const { world, secretId } = await createWorldWithSecret();
     const phone = await world.open("phone");
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /secrets/store/get-secret") return answer;
-      const { content, ...rest } = answer as { content: string };
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /secrets/store/get-secret") return response;
+      const { content, ...rest } = response as { content: string };
       const bytes = fromBase64url(content);
       bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
       return { ...rest, content: toBase64url(bytes) };
@@ -96,10 +96,10 @@ describe("checkCopy", () => {
     await expect(checkCopy(phone, secretId, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("decryption_failed"),
     );
-    expect(await copyCheckedAt(phone)).toEqual([null]);
+    expect(await readCopyCheckedDates(phone)).toEqual([null]);
   });
 
-  it("holds for the version that it opened alone", async () => {
+  it("applies only to the version that the check opened", async () => {
     const { world, secretId } = await createWorldWithSecret();
     const phone = await world.open("phone");
     const laptop = await world.open();

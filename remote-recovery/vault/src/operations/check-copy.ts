@@ -9,19 +9,19 @@ import { openSecretWith } from "./open-secret.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { changeLabel } from "./update.ts";
 
-/** When a kept copy was proved to open a secret. RFC 3339. */
+/** Result of a copy check, with its time in RFC 3339. */
 export interface CopyCheck {
   readonly copyCheckedAt: string;
 }
 
 /**
- * Proves that the shown copy opens a secret, and gives out nothing of it. A content that goes in
- * one call is opened and wiped, so that its digest, age and padding were checked; of a larger one
- * the ticket with its key. What this account did not sign proves nothing. The date goes into the
- * label, with the opener that it holds for.
+ * Proves that the presented copy opens a secret, without returning anything of the secret. Opens
+ * and wipes a content that fits into one call, which verifies digest, age and padding; verifies
+ * only the ticket of a larger content. Refuses a ticket that this account did not sign, which would
+ * prove nothing. Writes the date for this opener into the label.
  *
- * @throws PortalError those of {@link recover} and of a new label; `version_conflict` when another
- *   version took its place meanwhile.
+ * @throws PortalError those of {@link openSecretWith} and of a new label; `version_conflict` if
+ *   another version was published meanwhile
  */
 export async function checkCopy(
   vault: VaultSession,
@@ -32,7 +32,7 @@ export async function checkCopy(
   const proof = await withPresentedOpener(vault, presentedOpener, options, async (account, presentOpener) => {
     const { secret, openerId } = await openSecretWith(vault, account, secretId, presentOpener, options);
     if (secret.content !== null) wipe(secret.content);
-    if (secret.author !== "verified") throw new PortalError("decryption_failed");
+    if (secret.signatureStatus !== "verified") throw new PortalError("decryption_failed");
     return { openerId, version: secret.version };
   });
   const copyCheckedAt = formatTimestamp(vault.now());

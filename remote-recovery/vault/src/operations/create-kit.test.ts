@@ -14,31 +14,31 @@ import {
 import type { Kit } from "../kit/kit-document.ts";
 import { concatBytes, sha256Async, type Bytes } from "../seal/bytes.ts";
 import { kitFile } from "../testing/kit-files.ts";
-import { fileSecret, makeProtectOrder, randomFile, openTabWithFirstSecret } from "../testing/uploading-tab.ts";
+import { fileSecret, makeProtectPlan, randomFile, openTabWithFirstSecret } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { listImages } from "./examine.ts";
 import { list } from "./list.ts";
 import { createKit, type KitDeps } from "./create-kit.ts";
 import { protect } from "./protect.ts";
-import { rotate } from "./rotate.ts";
+import { rotateAccountKey } from "./rotate.ts";
 import { beginUpload, finishUpload } from "./resumable-uploads.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 
-function createDeps(range: KitDeps["range"] = () => Promise.reject(new Error("nothing here is large"))): KitDeps {
+function createDeps(range: KitDeps["range"] = () => Promise.reject(new Error("expected a small content"))): KitDeps {
   const sink = () => {
-    const written: Bytes[] = [];
+    const writtenChunks: Bytes[] = [];
     return {
-      write: async (bytes: Bytes) => void written.push(bytes),
-      commit: async () => new Blob(written),
+      write: async (bytes: Bytes) => void writtenChunks.push(bytes),
+      commit: async () => new Blob(writtenChunks),
       discard: async () => undefined,
     };
   };
   return {
     range,
     retryPolicy: { wait: () => Promise.resolve() },
-    file: kitFile,
+    loadReleaseFile: kitFile,
     openSink: () => Promise.resolve(sink()),
   };
 }
@@ -70,35 +70,35 @@ async function collectBytes(pieces: AsyncIterable<Uint8Array>): Promise<Bytes> {
   return concatBytes(...chunks);
 }
 
-describe("makeKit", () => {
-  it("holds what the picture opens, and opens without service and account", async () => {
+describe("createKit", () => {
+  it("contains what the picture opens, and opens without service and account", async () => {
     const world = createWorld();
     const vault = await world.open();
-    const first = await protect(vault, textSecret("First", makePicture("market")), {});
-    const second = await protect(vault, textSecret("Second"), {});
-    const third = await protect(
+    const firstSecret = await protect(vault, textSecret("First", makePicture("market")), {});
+    const secondSecret = await protect(vault, textSecret("Second"), {});
+    const thirdSecret = await protect(
       vault,
       { ...textSecret("Third"), protection: { kind: "picture", picture: makePicture("harbour"), name: "The harbour" } },
       {},
     );
-    const harbour = (await listImages(vault)).filter(({ name }) => name === "The harbour").map(({ id }) => id);
-    const notMarket = await protect(
+    const harbourIds = (await listImages(vault)).filter(({ name }) => name === "The harbour").map(({ id }) => id);
+    const harbourOnlySecret = await protect(
       vault,
-      { ...textSecret("Fourth"), protection: { kind: "openers", openers: harbour } },
+      { ...textSecret("Fourth"), protection: { kind: "openers", openerIds: harbourIds } },
       {},
     );
-    const ids = [first, second, third, notMarket].map(({ secretId }) => secretId);
-    const created = await createKit(await world.open(), createDeps(), ids, makePicture("market"), {
+    const ids = [firstSecret, secondSecret, thirdSecret, harbourOnlySecret].map(({ secretId }) => secretId);
+    const createdKit = await createKit(await world.open(), createDeps(), ids, makePicture("market"), {
       note: "In the drawer",
     });
-    expect(created).toMatchObject({
+    expect(createdKit).toMatchObject({
       hasPassphrase: false,
       attachments: [],
-      skipped: [notMarket.secretId],
-      notVerified: [],
+      skippedIds: [harbourOnlySecret.secretId],
+      unverifiedIds: [],
     });
-    expect(created.sha256).toBe(bytesToHex(await sha256Async(await readBytes(created.file))));
-    const kit = await openKitFrom(world, created.file, "market/small");
+    expect(createdKit.sha256).toBe(bytesToHex(await sha256Async(await readBytes(createdKit.file))));
+    const kit = await openKitFrom(world, createdKit.file, "market/small");
     expect(kit.kit.note).toBe("In the drawer");
     expect(requiresPassphrase(kit.kit)).toBe(false);
     expect(await readTexts(kit)).toEqual([
@@ -106,17 +106,17 @@ describe("makeKit", () => {
       ["Second", "content of Second"],
       ["Third", "content of Third"],
     ]);
-    expect(kit.secrets.map((secret) => secret?.author)).toEqual(["verified", "verified", "verified"]);
+    expect(kit.secrets.map((secret) => secret?.signatureStatus)).toEqual(["verified", "verified", "verified"]);
   });
 
-  it("names itself in every label, and is out of date after an edit, not after a renaming", async () => {
+  it("is recorded in every label, and is outdated after an edit, but not after a renaming", async () => {
     const world = createWorld();
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("First", makePicture("market")), {});
     const { secretId: otherId } = await protect(vault, textSecret("Second"), {});
-    const created = await createKit(vault, createDeps(), [secretId, otherId], makePicture("market"));
+    const createdKit = await createKit(vault, createDeps(), [secretId, otherId], makePicture("market"));
     const readKits = async () => new Map((await list(vault)).map((row) => [row.secretId, row.label?.kits]));
-    const kitRecord = { sha256: created.sha256, createdAt: created.createdAt };
+    const kitRecord = { sha256: createdKit.sha256, createdAt: createdKit.createdAt };
     expect(await readKits()).toEqual(
       new Map([
         [secretId, [{ ...kitRecord, outdated: false }]],
@@ -146,13 +146,13 @@ describe("makeKit", () => {
       { sha256: secondKit.sha256, createdAt: secondKit.createdAt, outdated: false },
     ]);
     expect(await readTexts(await openKitFrom(world, secondKit.file))).toEqual([["Renamed", "two"]]);
-    expect(await readTexts(await openKitFrom(world, created.file))).toEqual([
+    expect(await readTexts(await openKitFrom(world, createdKit.file))).toEqual([
       ["First", "content of First"],
       ["Second", "content of Second"],
     ]);
   });
 
-  it("is out of date once the secret is sealed to another picture", async () => {
+  it("is outdated when the secret is sealed to another picture", async () => {
     const world = createWorld();
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("First", makePicture("market")), {});
@@ -176,17 +176,17 @@ describe("makeKit", () => {
     expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: true }]);
   });
 
-  it("is out of date once the account key is another", async () => {
+  it("is outdated when the account key is replaced", async () => {
     const world = createWorld();
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("First", makePicture("market")), {});
     await createKit(vault, createDeps(), [secretId], makePicture("market"));
     expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: false }]);
-    await rotate(vault, [makePicture("market")], {});
+    await rotateAccountKey(vault, [makePicture("market")], {});
     expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: true }]);
   });
 
-  it("carries the names of today, signed", async () => {
+  it("contains the current names, signed", async () => {
     const world = createWorld();
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("Before", makePicture("market")), {});
@@ -195,47 +195,47 @@ describe("makeKit", () => {
       world,
       (await createKit(vault, createDeps(), [secretId], makePicture("market"))).file,
     );
-    expect(secrets).toMatchObject([{ ticket: { title: "After", tags: ["new"] }, author: "verified" }]);
+    expect(secrets).toMatchObject([{ ticket: { title: "After", tags: ["new"] }, signatureStatus: "verified" }]);
   });
 
-  it("takes the passphrase of the picture, and says so", async () => {
+  it("needs the passphrase of the picture, and reports that it is missing", async () => {
     const world = createWorld();
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("First", makePicture("market", "correct horse")), {});
-    const created = await createKit(vault, createDeps(), [secretId], makePicture("market", "correct horse"));
-    expect(created.hasPassphrase).toBe(true);
-    await expect(openKitFrom(world, created.file, "market", "wrong")).rejects.toEqual(
+    const createdKit = await createKit(vault, createDeps(), [secretId], makePicture("market", "correct horse"));
+    expect(createdKit.hasPassphrase).toBe(true);
+    await expect(openKitFrom(world, createdKit.file, "market", "wrong")).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
     );
-    await expect(openKitFrom(world, created.file, "market")).rejects.toEqual(
+    await expect(openKitFrom(world, createdKit.file, "market")).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
     );
-    const kit = await openKitFrom(world, created.file, "market", "correct horse");
+    const kit = await openKitFrom(world, createdKit.file, "market", "correct horse");
     expect(requiresPassphrase(kit.kit)).toBe(true);
     expect(await readTexts(kit)).toEqual([["First", "content of First"]]);
   });
 
-  it("puts a content over 1 MiB beside itself, sealed", async () => {
+  it("puts a content over 1 MiB into a separate sealed file", async () => {
     const world = createWorld();
-    const { tab, laptop, first } = await openTabWithFirstSecret(world);
-    const { file, plain } = randomFile(maxInlineKitContentBytes + 1);
-    const uploadId = await beginUpload(laptop, tab, makeProtectOrder(fileSecret("Film", file)), {});
+    const { tab, laptop, firstId } = await openTabWithFirstSecret(world);
+    const { file, plaintext: plainBytes } = randomFile(maxInlineKitContentBytes + 1);
+    const uploadId = await beginUpload(laptop, tab, makeProtectPlan(fileSecret("Film", file)), {});
     await tab.send(uploadId, file);
-    const { secretId: large } = await finishUpload(laptop, tab, uploadId, null, {});
-    const created = await createKit(laptop, createDeps(tab.calls.range), [first, large], makePicture("market"));
-    expect(created.attachments).toMatchObject([{ secretId: large, name: `${large}.age` }]);
-    const [beside] = created.attachments;
-    const kit = await openKitFrom(world, created.file);
+    const { secretId: largeId } = await finishUpload(laptop, tab, uploadId, null, {});
+    const createdKit = await createKit(laptop, createDeps(tab.calls.range), [firstId, largeId], makePicture("market"));
+    expect(createdKit.attachments).toMatchObject([{ secretId: largeId, name: `${largeId}.age` }]);
+    const [attachment] = createdKit.attachments;
+    const kit = await openKitFrom(world, createdKit.file);
     const secret = kit.secrets[1];
-    if (beside === undefined || secret == null) throw new Error("the large one is missing");
-    expect(secret.sealed).toBeNull();
-    expect(await collectBytes(openDetachedContent(secret, beside.file))).toEqual(plain);
-    const tampered = await readBytes(beside.file);
+    if (attachment === undefined || secret == null) throw new Error("expected an attachment");
+    expect(secret.sealedContent).toBeNull();
+    expect(await collectBytes(openDetachedContent(secret, attachment.file))).toEqual(plainBytes);
+    const tampered = await readBytes(attachment.file);
     for (const lastByte of tampered.subarray(-1)) tampered.set([lastByte ^ 1], tampered.length - 1);
     await expect(collectBytes(openDetachedContent(secret, new Blob([tampered])))).rejects.toEqual(
       errorWithCode("digest_mismatch"),
     );
-    await expect(collectBytes(openDetachedContent(secret, beside.file.slice(0, 70_000)))).rejects.toEqual(
+    await expect(collectBytes(openDetachedContent(secret, attachment.file.slice(0, 70_000)))).rejects.toEqual(
       errorWithCode("digest_mismatch"),
     );
   });

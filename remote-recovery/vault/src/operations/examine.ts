@@ -11,7 +11,6 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { toEngineOptions, readPictureBytes } from "../openers/read-picture.ts";
 import { readPlainSketches, requireImageHelper } from "../openers/recognise-image.ts";
 
-/** What the gate and the book say of a picture. */
 export interface PictureVerdict {
   readonly level: GateReport["verdict"];
   readonly reasons: readonly string[];
@@ -21,16 +20,16 @@ export interface PictureVerdict {
 }
 
 /**
- * A picture that is not new. `same`: it opens already and is used again, with the passphrase that
- * it has, or with none. `removed`: it opened once, and becomes a new image. `resembles`: a cropped
- * or edited copy of one in use, or the picture of a share.
+ * `same`: an existing image, which is used again with its passphrase, if any. `removed`: a former
+ * image, which becomes a new one. `resembles`: a cropped or edited copy of an existing image, or
+ * the picture of a share.
  */
 type KnownImage =
   | { readonly kind: "same"; readonly image: RecoveryImage; readonly passphrase: "needed" | "none" }
   | { readonly kind: "removed" }
   | { readonly kind: "resembles"; readonly image: RecoveryImage | null };
 
-/** Images that can open something here, by name. Empty while locked. */
+/** Images of the account; empty while locked. */
 export async function listImages(vault: VaultSession): Promise<RecoveryImage[]> {
   if (vault.keys === null) return [];
   const book = (await refreshKeyring(vault))?.openedKeyring?.book;
@@ -38,13 +37,13 @@ export async function listImages(vault: VaultSession): Promise<RecoveryImage[]> 
 }
 
 /**
- * Says whether a picture is in the book, whole only once an opener was shown, since sketches take
- * the account key; and judges it with the gate, and one that would become an image with the
- * self-test, as enrolling will.
+ * Matches a picture with the book, and judges it with the gate. A new or removed image also gets
+ * the self-test, like on enrolment. Sketches need the account key; without it, finds only images
+ * without a passphrase.
  *
- * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
+ * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`
  */
-export async function examine(
+export async function examinePicture(
   vault: VaultSession,
   picture: Blob,
   options: OperationOptions = {},
@@ -91,7 +90,7 @@ async function findInBook(
     toEngineOptions(options),
   );
   if (match.outcome === "not_this_picture") return null;
-  // An image that was removed and added again stands in the book twice, with one sketch.
+  // An image that was removed and added again is in the book twice, with one sketch.
   const sketch = knownSketches[match.index]?.sketch;
   const ids = knownSketches
     .filter((knownSketch) => sketch !== undefined && sketchToB64u(knownSketch.sketch) === sketchToB64u(sketch))
@@ -104,14 +103,11 @@ async function findInBook(
     return ids.some((id) => book.images.some((image) => image.id === id && image.status === "share"))
       ? { kind: "resembles", image: null }
       : { kind: "removed" };
-  const { encrypted } = await requireImageHelper(vault, book, opener.id, options);
-  return { kind: "same", image: toRecoveryImage(opener), passphrase: encrypted ? "needed" : "none" };
+  const { requiresPassphrase } = await requireImageHelper(vault, book, opener.id, options);
+  return { kind: "same", image: toRecoveryImage(opener), passphrase: requiresPassphrase ? "needed" : "none" };
 }
 
-/**
- * Without the account key: an image in use that has no passphrase is known by its helper. Of the
- * others nothing can be said yet.
- */
+/** Finds an image without a passphrase by its public helper. Other images need the account key. */
 async function findByPlainHelper(
   vault: VaultSession,
   picture: Bytes,

@@ -12,7 +12,7 @@ import { createWorld, makePicture, textSecret, userId, type World } from "../tes
 import type { Sink } from "../transfer/sinks.ts";
 import { exportSecrets, type ExportDeps } from "./export-secrets.ts";
 import { protect } from "./protect.ts";
-import { trash } from "./favorite-and-trash.ts";
+import { moveToTrash } from "./favorite-and-trash.ts";
 import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
@@ -35,13 +35,13 @@ const Manifest = z.strictObject({
 });
 
 function createMemorySink(): { sink: Sink<Blob>; calls: { committed: boolean; discarded: boolean } } {
-  const written: Bytes[] = [];
+  const writtenChunks: Bytes[] = [];
   const calls = { committed: false, discarded: false };
   const sink: Sink<Blob> = {
-    write: async (bytes) => void written.push(copyOf(bytes)),
+    write: async (bytes) => void writtenChunks.push(copyOf(bytes)),
     commit: async () => {
       calls.committed = true;
-      return new Blob(written);
+      return new Blob(writtenChunks);
     },
     discard: async () => {
       calls.discarded = true;
@@ -52,22 +52,24 @@ function createMemorySink(): { sink: Sink<Blob>; calls: { committed: boolean; di
 
 function createDeps(
   sink: Sink<Blob>,
-  range: ExportDeps["range"] = () => Promise.reject(new Error("nothing here is large")),
+  range: ExportDeps["range"] = () => Promise.reject(new Error("expected a small content")),
 ): ExportDeps {
   return { range, retryPolicy: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
 }
 
-/** Three secrets: the market opens all, the harbour the last one alone. */
+/**
+ * An account of three secrets: the picture `market` opens all, `harbour` opens only the last one.
+ */
 async function createFilledWorld(): Promise<{ world: World; ids: [string, string, string] }> {
   const world = createWorld();
   const vault = await world.open();
-  const first = await protect(vault, textSecret("First", makePicture("market")), {});
-  const second = await protect(vault, textSecret("Second"), {});
-  const third = await protect(vault, textSecret("Third", makePicture("harbour")), {});
-  return { world, ids: [first.secretId, second.secretId, third.secretId] };
+  const firstSecret = await protect(vault, textSecret("First", makePicture("market")), {});
+  const secondSecret = await protect(vault, textSecret("Second"), {});
+  const thirdSecret = await protect(vault, textSecret("Third", makePicture("harbour")), {});
+  return { world, ids: [firstSecret.secretId, secondSecret.secretId, thirdSecret.secretId] };
 }
 
-/** Reads a stored archive by its central directory, as any program would. */
+/** Reads an uncompressed archive by its central directory. */
 async function unzip(archive: Blob): Promise<Map<string, Bytes>> {
   const bytes = new Uint8Array(await archive.arrayBuffer());
   const view = new DataView(bytes.buffer);
@@ -79,18 +81,18 @@ async function unzip(archive: Blob): Promise<Map<string, Bytes>> {
     remaining > 0;
     remaining--
   ) {
-    const [size, nameLength, extra, comment, local] = [
+    const [size, nameLength, extraLength, commentLength, localOffset] = [
       view.getUint32(offset + 24, true),
       view.getUint16(offset + 28, true),
       view.getUint16(offset + 30, true),
       view.getUint16(offset + 32, true),
       view.getUint32(offset + 42, true),
     ];
-    expect(view.getUint16(offset + 10, true)).toBe(0); // stored: sealed bytes do not shrink
+    expect(view.getUint16(offset + 10, true)).toBe(0); // uncompressed, since sealed bytes do not shrink
     const name = new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength));
-    const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+    const start = localOffset + 30 + view.getUint16(localOffset + 26, true) + view.getUint16(localOffset + 28, true);
     files.set(name, bytes.slice(start, start + size));
-    offset += 46 + nameLength + extra + comment;
+    offset += 46 + nameLength + extraLength + commentLength;
   }
   return files;
 }
@@ -106,29 +108,29 @@ async function openExported(
   identity: string,
   secretId: string,
 ): Promise<{ ticket: { title: string; size: number }; content: Bytes }> {
-  const plain = await openWith(identity, fileOf(files, `${secretId}.ticket.age`), "one");
-  if (plain === null) throw new Error("the exit identity does not open the ticket");
+  const plainTicket = await openWith(identity, fileOf(files, `${secretId}.ticket.age`), "one");
+  if (plainTicket === null) throw new Error("the exit identity must open the ticket");
   const ticket = z
     .object({ title: z.string(), size: z.number(), content_identity: z.string() })
-    .parse(JSON.parse(new TextDecoder().decode(plain)));
+    .parse(JSON.parse(new TextDecoder().decode(plainTicket)));
   const content = await openWith(ticket.content_identity, fileOf(files, `${secretId}.age`), "one");
-  if (content === null) throw new Error("the content identity does not open the content");
+  if (content === null) throw new Error("the content identity must open the content");
   return { ticket, content };
 }
 
 describe("exportSecrets", () => {
-  it("writes what the picture opens, sealed to an identity that is in no file", async () => {
+  it("writes the secrets that the picture opens, sealed to an identity that is in no file", async () => {
     const { world, ids } = await createFilledWorld();
     const { sink, calls } = createMemorySink();
-    const progress: number[] = [];
+    const fractions: number[] = [];
     const result = await exportSecrets(await world.open(), createDeps(sink), ids, makePicture("market"), {
       onProgress: ({ phase, done: bytes, total }) => {
-        if (phase === "fetching") progress.push(bytes / total);
+        if (phase === "fetching") fractions.push(bytes / total);
       },
     });
-    expect(result).toMatchObject({ exported: 3, skipped: [], notVerified: [] });
+    expect(result).toMatchObject({ exportedCount: 3, skippedIds: [], unverifiedIds: [] });
     expect(calls).toEqual({ committed: true, discarded: false });
-    expect(progress.at(-1)).toBe(1);
+    expect(fractions.at(-1)).toBe(1);
     expect(isIdentity(result.identity)).toBe(true);
 
     const files = await unzip(result.archive);
@@ -141,9 +143,9 @@ describe("exportSecrets", () => {
       ].toSorted(),
     );
     for (const bytes of files.values()) expect(new TextDecoder("latin1").decode(bytes)).not.toContain(result.identity);
-    const first = await openExported(files, result.identity, ids[0]);
-    expect(first.ticket).toMatchObject({ title: "First", size: 16 });
-    expect(first.content).toEqual(padText(new TextEncoder().encode("content of First")));
+    const openedFirst = await openExported(files, result.identity, ids[0]);
+    expect(openedFirst.ticket).toMatchObject({ title: "First", size: 16 });
+    expect(openedFirst.content).toEqual(padText(new TextEncoder().encode("content of First")));
 
     const { secrets } = Manifest.parse(JSON.parse(new TextDecoder().decode(fileOf(files, "manifest.json"))));
     expect(secrets.map(({ secret_id }) => secret_id)).toEqual(ids);
@@ -155,7 +157,7 @@ describe("exportSecrets", () => {
     expect(new TextDecoder().decode(fileOf(files, "README.txt"))).toContain("age -d -i exit.txt");
   });
 
-  it("makes another identity for every archive, and says no title outside what is sealed", async () => {
+  it("uses a new identity for every archive, and reveals no title outside sealed files", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     const [firstArchive, secondArchive] = [
@@ -167,19 +169,23 @@ describe("exportSecrets", () => {
       expect(new TextDecoder("latin1").decode(bytes)).not.toMatch(/First|Second/);
   });
 
-  it("says the title of today after a renaming, signed", async () => {
+  it("signs the current title after a renaming", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     (await unlock(vault, makePicture("market"), {})).opener.wipe();
     await update(vault, ids[0], { baseVersion: 1, title: "Renamed", tags: ["new"] }, {});
     const result = await exportSecrets(vault, createDeps(createMemorySink().sink), [ids[0]], makePicture("market"), {});
-    const plain = await openWith(result.identity, fileOf(await unzip(result.archive), `${ids[0]}.ticket.age`), "one");
-    const ticket = parseDocument(OwnerTicket, plain ?? new Uint8Array());
+    const plainTicket = await openWith(
+      result.identity,
+      fileOf(await unzip(result.archive), `${ids[0]}.ticket.age`),
+      "one",
+    );
+    const ticket = parseDocument(OwnerTicket, plainTicket ?? new Uint8Array());
     expect(ticket).toMatchObject({ title: "Renamed", tags: ["new"], version: 1, rev: 2 });
-    expect(isSignedBy(ticket, vault.keys === null ? [] : [vault.keys.signingKey])).toBe(true);
+    expect(isSignedBy(ticket, vault.keys === null ? [] : [vault.keys.authorKey])).toBe(true);
   });
 
-  it("reads once more when another device saved since the list was read", async () => {
+  it("reads a secret again when another device has changed it after the list was read", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     const otherDevice = await world.open("phone");
@@ -202,22 +208,22 @@ describe("exportSecrets", () => {
     );
   });
 
-  it("unlocks a locked device with the same picture, and names what it does not open", async () => {
+  it("unlocks a locked device with the same picture, and names secrets that the picture does not open", async () => {
     const { world, ids } = await createFilledWorld();
     const phone = await world.open("phone");
     await expect(
       exportSecrets(phone, createDeps(createMemorySink().sink), ids, makePicture("harbour"), {}),
     ).resolves.toMatchObject({
-      exported: 1,
-      skipped: ids.slice(0, 2),
+      exportedCount: 1,
+      skippedIds: ids.slice(0, 2),
     });
     expect(phone.state).toMatchObject({ status: "unlocked" });
   });
 
-  it("leaves what the service has dropped, and refuses what it does not know", async () => {
+  it("skips dropped secrets, and refuses unknown ids", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
-    await trash(vault, ids[1]);
+    await moveToTrash(vault, ids[1]);
     const { service } = vault;
     const { getListPage } = service;
     const listDroppedPage: typeof getListPage = async (...parameters) => {
@@ -237,14 +243,14 @@ describe("exportSecrets", () => {
         makePicture("market"),
         {},
       ),
-    ).resolves.toMatchObject({ exported: 2, skipped: [ids[1]] });
+    ).resolves.toMatchObject({ exportedCount: 2, skippedIds: [ids[1]] });
     Object.assign(vault, { service });
     await expect(
       exportSecrets(vault, createDeps(createMemorySink().sink), [...ids, userId], makePicture("market"), {}),
     ).rejects.toEqual(errorWithCode("not_found"));
   });
 
-  it("refuses another picture, one that opens none of them, and writes nothing", async () => {
+  it("refuses another picture, and one that opens none of the secrets, and writes nothing", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     const { sink, calls } = createMemorySink();
@@ -257,7 +263,7 @@ describe("exportSecrets", () => {
     expect(calls).toEqual({ committed: false, discarded: false });
   });
 
-  it("discards everything when it is cancelled half way", async () => {
+  it("discards the archive when cancelled half-way", async () => {
     const { world, ids } = await createFilledWorld();
     const { sink, calls } = createMemorySink();
     const controller = new AbortController();
@@ -276,16 +282,16 @@ describe("exportSecrets", () => {
     expect(calls).toEqual({ committed: false, discarded: true });
   });
 
-  it("discards everything when a content is not what its ticket says", async () => {
+  it("discards the archive when a content does not match its ticket", async () => {
     const { world, ids } = await createFilledWorld();
     const { sink, calls } = createMemorySink();
     const vault = await world.open();
     const { getSecret } = vault.service;
     const readTampered = async (...parameters: Parameters<typeof getSecret>): ReturnType<typeof getSecret> => {
-      const stored = await getSecret(...parameters);
-      const content = fromBase64url(stored.content ?? "");
+      const storedSecret = await getSecret(...parameters);
+      const content = fromBase64url(storedSecret.content ?? "");
       content[content.length - 1] = (content[content.length - 1] ?? 0) ^ 1;
-      return { ...stored, content: toBase64url(content) };
+      return { ...storedSecret, content: toBase64url(content) };
     };
     await expect(
       exportSecrets(
@@ -299,7 +305,7 @@ describe("exportSecrets", () => {
     expect(calls).toEqual({ committed: false, discarded: true });
   });
 
-  it("fetches a large content in ranges, and compares it with its ticket", async () => {
+  it("fetches a large content in ranges, and compares the content with its ticket", async () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     const { getSecret } = vault.service;

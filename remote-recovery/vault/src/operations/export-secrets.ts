@@ -26,42 +26,47 @@ import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
-/** What exporting needs beside the vault. */
 export interface ExportDeps extends ContentSource {
-  /** Where the archive goes, asked for once it is known that there will be one. */
+  /** Opens the target of the archive. Called only if there is a secret to export. */
   readonly openSink: () => Promise<Sink<Blob>>;
 }
 
 /**
- * What the manifest says of one secret. Titles stand in its ticket, which is sealed; what the
- * service knows too may be read by everybody.
+ * An entry of the manifest. Has no title, tags or name of the secret, because the manifest is not
+ * sealed; tickets have these.
  */
 interface ManifestEntry {
   readonly secret_id: string;
   readonly version: number;
-  readonly author: PortableSecret["author"];
+  readonly author: PortableSecret["signatureStatus"];
   readonly favorite: boolean;
-  /** File names and base64url digests of what the archive holds. */
+  /** File name of the ticket in the archive. */
   readonly ticket: string;
+  /** Digest of the ticket's file, base64url. */
   readonly ticket_sha256: string;
+  /** File name of the sealed content in the archive. */
   readonly content: string;
+  /** Digest of the content's file, base64url. */
   readonly content_sha256: string;
 }
 
 /**
  * [Note: Export sequence]
- * 1. A picture is shown; what it does not open, and what the service has dropped, is left and
- *    named.
- * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and
- *    sealed again to the exit identity alone; after a renaming it is signed again with the names of
- *    today.
- * 3. Contents go along as they are sealed, each compared with its ticket's digest; then a manifest
- *    of digests, and the commands of the standard `age`.
- * 4. When the last byte is there the archive is committed; after anything else it is emptied. The
- *    identity is given to whoever asked, and is not in the archive.
+ * 1. An opener is presented: a picture, a passkey or a recovery code. Secrets that it does not
+ *    open, or whose content was dropped, are skipped; the result has their ids.
+ * 2. An exit identity is generated for this archive. Each ticket is opened, must match the
+ *    account's list and the label, and is sealed again only to the exit identity. After a renaming,
+ *    a ticket with a verified signature is signed again with the current names. A ticket without a
+ *    verified signature is exported too; the result has the id of its secret.
+ * 3. Contents stay sealed, and must match the digests in their tickets. The manifest and texts with
+ *    commands of the standard `age` follow.
+ * 4. The archive is committed after its last byte, and discarded after any failure. The exit
+ *    identity is returned, and is not in the archive.
  *
- * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them,
- *   `list_mismatch`, `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
+ * @throws PortalError those of {@link withPresentedOpener}; `not_found` and `vault_locked` of
+ *   {@link readLabelledRows}; `opener_needed` if the opener opens none of the requested secrets;
+ *   `list_mismatch` and `decryption_failed` (`secret_id` in its details) of {@link
+ *   readPortableSecret} and {@link readSealedContent}; `storage_full`; `cancelled`
  */
 export function exportSecrets(
   vault: VaultSession,
@@ -70,46 +75,52 @@ export function exportSecrets(
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<ExportedSecrets> {
-  return withPresentedOpener(vault, presentedOpener, options, async (account, presentOpener) => {
-    const requested = await readLabelledRows(vault, account, secretIds);
-    const opener = await presentOpener();
-    const secrets = filterOpenedBy(opener, requested);
-    const [firstSecret] = secrets;
-    if (firstSecret === undefined) throw new PortalError("opener_needed");
-    const { openedKeyring } = requireRow(account, firstSecret.row.secretId);
-    const identity = generateIdentity();
-    const archive = new Archive(vault, deps, openedKeyring, opener, await deriveRecipient(identity), options);
+  return withPresentedOpener(vault, presentedOpener, options, async (account, getOpenerKeys) => {
+    const requestedRows = await readLabelledRows(vault, account, secretIds);
+    const opener = await getOpenerKeys();
+    const openableRows = filterOpenedBy(opener, requestedRows);
+    const [firstLabelledRow] = openableRows;
+    if (firstLabelledRow === undefined) throw new PortalError("opener_needed");
+    const { openedKeyring } = requireRow(account, firstLabelledRow.row.secretId);
+    const exitIdentity = generateIdentity();
+    const archiveFiles = new ArchiveFileSource(
+      vault,
+      deps,
+      openedKeyring,
+      opener,
+      await deriveRecipient(exitIdentity),
+      options,
+    );
     const sink = await deps.openSink();
-    const blob = await commitOnSuccess(sink, async () => {
-      const zip = makeZip(archive.files(secrets));
+    const archive = await commitOnSuccess(sink, async () => {
+      const zip = makeZip(archiveFiles.generateFiles(openableRows));
       for await (const chunk of readChunks(zip)) {
         throwIfCancelled(options.signal);
         await sink.write(copyOf(chunk));
       }
     });
-    const exportedIds = new Set(secrets.map(({ row }) => row.secretId));
+    const exportedIds = new Set(openableRows.map(({ row }) => row.secretId));
     return {
-      identity,
-      archive: blob,
-      exported: exportedIds.size,
-      skipped: secretIds.filter((secretId) => !exportedIds.has(secretId)),
-      notVerified: [...archive.notVerified],
+      identity: exitIdentity,
+      archive,
+      exportedCount: exportedIds.size,
+      skippedIds: secretIds.filter((secretId) => !exportedIds.has(secretId)),
+      unverifiedIds: [...archiveFiles.unverifiedIds],
     };
   });
 }
 
-/** The files of one archive, made one after another as they are written. */
-class Archive {
+class ArchiveFileSource {
   readonly #vault: VaultSession;
   readonly #deps: ExportDeps;
   readonly #openedKeyring: OpenedKeyring;
   readonly #opener: OpenerKeys;
   readonly #recipient: string;
   readonly #options: OperationOptions;
-  /** Ids of those written so far whose author is not. */
-  readonly notVerified = new Set<string>();
-  #fetched = 0;
-  #total = 0;
+  /** Ids of exported secrets whose signature is not verified. */
+  readonly unverifiedIds = new Set<string>();
+  #fetchedBytes = 0;
+  #totalBytes = 0;
 
   constructor(
     vault: VaultSession,
@@ -127,53 +138,63 @@ class Archive {
     this.#options = options;
   }
 
-  async *files(secrets: readonly LabelledRow[]): AsyncGenerator<{
+  async *generateFiles(labelledRows: readonly LabelledRow[]): AsyncGenerator<{
     readonly name: string;
     readonly input: Bytes | AsyncIterable<Bytes>;
     readonly lastModified: Date;
   }> {
-    this.#total = secrets.reduce((sum, { row }) => sum + row.stored.size, 0);
-    const lastModified = new Date(this.#vault.now());
+    this.#totalBytes = labelledRows.reduce((sum, { row }) => sum + row.storedSecret.size, 0);
+    const exportedAt = new Date(this.#vault.now());
     const entries: ManifestEntry[] = [];
-    for (const secret of secrets) {
+    for (const labelledRow of labelledRows) {
       this.#reportProgress();
-      const { secretId } = secret.row;
-      const portable = await readPortableSecret(this.#vault, this.#openedKeyring, secret, this.#opener, this.#options);
-      const { ticket, author } = portable;
+      const { secretId } = labelledRow.row;
+      const portableSecret = await readPortableSecret(
+        this.#vault,
+        this.#openedKeyring,
+        labelledRow,
+        this.#opener,
+        this.#options,
+      );
+      const { ticket, signatureStatus } = portableSecret;
       const { version } = ticket;
-      if (author === "not_verified") this.notVerified.add(secretId);
-      const sealed = await sealSignedTicket([this.#recipient], ticket);
+      if (signatureStatus === "not_verified") this.unverifiedIds.add(secretId);
+      const sealedTicket = await sealSignedTicket([this.#recipient], ticket);
       const entry = {
         secret_id: secretId,
         version,
-        author,
-        favorite: secret.row.stored.favorite,
+        author: signatureStatus,
+        favorite: labelledRow.row.storedSecret.favorite,
         ticket: `${secretId}.ticket.age`,
-        ticket_sha256: toBase64url(sha256(sealed)),
+        ticket_sha256: toBase64url(sha256(sealedTicket)),
         content: `${secretId}.age`,
         content_sha256: ticket.content_sha256,
       } as const;
-      yield { name: entry.ticket, input: sealed, lastModified };
-      yield { name: entry.content, input: this.#content(portable), lastModified };
+      yield { name: entry.ticket, input: sealedTicket, lastModified: exportedAt };
+      yield { name: entry.content, input: this.#readContent(portableSecret), lastModified: exportedAt };
       entries.push(entry);
     }
     yield {
       name: "manifest.json",
-      input: utf8(`${JSON.stringify({ v: 2, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`),
-      lastModified,
+      input: utf8(`${JSON.stringify({ v: 2, made_at: exportedAt.toISOString(), secrets: entries }, null, 2)}\n`),
+      lastModified: exportedAt,
     };
-    for (const { name, text } of readmeFiles) yield { name, input: utf8(text), lastModified };
+    for (const { name, text } of readmeFiles) yield { name, input: utf8(text), lastModified: exportedAt };
   }
 
-  async *#content(secret: PortableSecret): AsyncGenerator<Bytes> {
+  async *#readContent(secret: PortableSecret): AsyncGenerator<Bytes> {
     for await (const bytes of readSealedContent(secret, this.#deps, this.#options.signal)) {
-      this.#fetched += bytes.length;
+      this.#fetchedBytes += bytes.length;
       this.#reportProgress();
       yield bytes;
     }
   }
 
   #reportProgress(): void {
-    this.#options.onProgress?.({ phase: "fetching", done: Math.min(this.#fetched, this.#total), total: this.#total });
+    this.#options.onProgress?.({
+      phase: "fetching",
+      done: Math.min(this.#fetchedBytes, this.#totalBytes),
+      total: this.#totalBytes,
+    });
   }
 }

@@ -14,7 +14,7 @@ import { computeStateDigest } from "../seal/state.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
 import type { OlderState } from "../session/checkpoints.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { createFakeEngine, sketchFor } from "../testing/fake-engine.ts";
+import { createFakeEngine, createFakeSketch } from "../testing/fake-engine.ts";
 import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite-row.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
@@ -28,13 +28,13 @@ import { setDeviceKind } from "./set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
+const errorWithCode = (expectedCode: string): unknown => expect.objectContaining({ code: expectedCode });
 const requireKeyring = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
-  if (account.keyring === null) throw new TypeError("no keyring");
+  if (account.keyring === null) throw new TypeError("expected a keyring");
   return account.keyring;
 };
 const requireRejectedState = ({ rejectedState }: VaultSession): OlderState => {
-  if (rejectedState === null) throw new TypeError("no alarm");
+  if (rejectedState === null) throw new TypeError("expected a rejected state");
   return rejectedState;
 };
 const flipLastByte = (b64u: string): string => {
@@ -43,26 +43,26 @@ const flipLastByte = (b64u: string): string => {
   return toBase64url(bytes);
 };
 
-/** Two secrets on an unlocked laptop; `earlier` is the service after the first. */
+/** Creates two secrets on an unlocked device. `earlierAccount` is the account before the second. */
 async function createTwoSecrets(): Promise<{
   world: World;
   laptop: VaultSession;
-  earlier: FakeAccount;
-  first: string;
-  second: string;
+  earlierAccount: FakeAccount;
+  firstId: string;
+  secondId: string;
 }> {
   const world = createWorld();
   const laptop = await world.open();
-  const { secretId: first } = await protect(laptop, textSecret("First", makePicture("market")), {});
-  const earlier = world.service.snapshot();
-  const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-  return { world, laptop, earlier, first, second };
+  const { secretId: firstId } = await protect(laptop, textSecret("First", makePicture("market")), {});
+  const earlierAccount = world.service.snapshot();
+  const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
+  return { world, laptop, earlierAccount, firstId, secondId };
 }
 
-describe("a service that gives back an older state", () => {
-  it("is stopped after one silent second reading; going on is a deliberate choice", async () => {
-    const { world, laptop, earlier } = await createTwoSecrets();
-    world.service.account = earlier;
+describe("a service that returns an older state", () => {
+  it("is detected after one silent repetition; the person may then accept the state", async () => {
+    const { world, laptop, earlierAccount } = await createTwoSecrets();
+    world.service.account = earlierAccount;
     world.service.calls.length = 0;
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
     expect(world.service.calls.filter((call) => call === "GET /user/keyring").length).toBeGreaterThanOrEqual(2);
@@ -71,39 +71,39 @@ describe("a service that gives back an older state", () => {
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
   });
 
-  it("is stopped on a locked device too, and after a reload", async () => {
-    const { world, earlier } = await createTwoSecrets();
-    world.service.account = earlier;
+  it("is also detected on a locked device, and after a reload", async () => {
+    const { world, earlierAccount } = await createTwoSecrets();
+    world.service.account = earlierAccount;
     const reloaded = await world.open();
     await expect(list(reloaded)).rejects.toEqual(errorWithCode("older_state"));
     await expect(unlock(reloaded, makePicture("market"), {})).rejects.toEqual(errorWithCode("older_state"));
   });
 
-  it("is forgiven when the second reading is right: another device wrote in between", async () => {
-    const { world, laptop, earlier } = await createTwoSecrets();
-    const present = world.service.account;
+  it("is not reported if the repetition is right, because another device wrote in between", async () => {
+    const { world, laptop, earlierAccount } = await createTwoSecrets();
+    const currentAccount = world.service.account;
     let readings = 0;
     world.service.beforeCall = (call) => {
-      if (call === "GET /user/keyring") world.service.account = ++readings === 1 ? earlier : present;
+      if (call === "GET /user/keyring") world.service.account = ++readings === 1 ? earlierAccount : currentAccount;
     };
     expect(await list(laptop)).toHaveLength(2);
   });
 
-  it("cannot be chosen without an alarm", async () => {
-    const { world, laptop, earlier } = await createTwoSecrets();
+  it("cannot have a state accepted that was not rejected before", async () => {
+    const { world, laptop, earlierAccount } = await createTwoSecrets();
     await acceptOlderState(laptop, {
       stateRev: 1,
-      stateSha256: computeStateDigest(lastOf(requireKeyring(earlier).states)?.state ?? ""),
+      stateSha256: computeStateDigest(lastOf(requireKeyring(earlierAccount).states)?.state ?? ""),
     });
-    world.service.account = earlier;
+    world.service.account = earlierAccount;
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
   });
 });
 
 describe("a service that forks the chain of states", () => {
-  it("is stopped: another state of the same rev, or one that does not follow", async () => {
-    const { world, laptop, earlier } = await createTwoSecrets();
-    world.service.account = earlier;
+  it("is detected: another state of the same rev, or one that does not follow", async () => {
+    const { world, laptop, earlierAccount } = await createTwoSecrets();
+    world.service.account = earlierAccount;
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await protect(phone, textSecret("Fork"), {});
@@ -112,36 +112,36 @@ describe("a service that forks the chain of states", () => {
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
   });
 
-  it("is stopped at a gap in the chain", async () => {
+  it("is detected at a gap in the chain", async () => {
     const { world, laptop } = await createTwoSecrets();
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await protect(phone, textSecret("Third"), {});
     await protect(phone, textSecret("Fourth"), {});
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "GET /user/keyring") return answer;
-      const keyring = answer as { states?: unknown[] };
+    world.service.transformResponse = (call, response) => {
+      if (call !== "GET /user/keyring") return response;
+      const keyring = response as { states?: unknown[] };
       return { ...keyring, ...(keyring.states === undefined ? {} : { states: keyring.states.slice(1) }) };
     };
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "GET /user/keyring") return answer;
-      const { states: _, ...rest } = answer as { states?: unknown };
+    world.service.transformResponse = (call, response) => {
+      if (call !== "GET /user/keyring") return response;
+      const { states: _, ...rest } = response as { states?: unknown };
       return rest;
     };
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
-    world.service.transformAnswer = (_call, answer) => answer;
+    world.service.transformResponse = (_call, response) => response;
     expect(await list(laptop)).toHaveLength(4);
   });
 });
 
-describe("a service that says there is no keyring", () => {
+describe("a service that claims that there is no keyring", () => {
   const hideKeyring = (world: World): void => {
     requireKeyring(world.service.account);
     world.service.account.keyring = null;
   };
 
-  it("is not believed on a device that remembers one", async () => {
+  it("is not trusted on a device with a checkpoint", async () => {
     const { world, laptop } = await createTwoSecrets();
     world.service.account = { keyring: null, rows: new Map(), changes: 0 };
     await expect(refreshKeyring(laptop)).rejects.toEqual(errorWithCode("keyring_missing"));
@@ -151,7 +151,7 @@ describe("a service that says there is no keyring", () => {
     await expect(refreshKeyring(await world.open())).rejects.toEqual(errorWithCode("keyring_missing"));
   });
 
-  it("is not believed on a fresh device while labels exist", async () => {
+  it("is not trusted on a new device while labels exist", async () => {
     const { world } = await createTwoSecrets();
     hideKeyring(world);
     const phone = await world.open("phone");
@@ -162,19 +162,19 @@ describe("a service that says there is no keyring", () => {
   });
 });
 
-describe("a list that does not fit the state", () => {
+describe("a list that does not match the state", () => {
   const requireTwoRows = (world: World): [FakeRow, FakeRow] => {
     const [firstRow, secondRow] = [...world.service.account.rows.values()];
-    if (firstRow === undefined || secondRow === undefined) throw new TypeError("two rows");
+    if (firstRow === undefined || secondRow === undefined) throw new TypeError("expected two rows");
     return [firstRow, secondRow];
   };
   const latestVersion = (row: FakeRow): FakeRow["versions"][number] => {
     const version = lastOf(row.versions);
-    if (version === undefined) throw new TypeError("no version");
+    if (version === undefined) throw new TypeError("expected a version");
     return version;
   };
 
-  it.each<[string, (world: World, earlier: FakeAccount) => void]>([
+  it.each<[string, (world: World, earlierAccount: FakeAccount) => void]>([
     [
       "swapped labels",
       (world) => {
@@ -194,7 +194,7 @@ describe("a list that does not fit the state", () => {
       },
     ],
     [
-      "a label that is none",
+      "a malformed label",
       (world) => {
         const [firstRow] = requireTwoRows(world);
         latestVersion(firstRow).label = "AAAA..AAAA.AAAA.AAAA";
@@ -221,25 +221,25 @@ describe("a list that does not fit the state", () => {
     ],
     [
       "rows of an older state",
-      (world, earlier) => {
-        world.service.account.rows = earlier.rows;
+      (world, earlierAccount) => {
+        world.service.account.rows = earlierAccount.rows;
       },
     ],
   ])("is refused: %s", async (_case, tamper) => {
-    const { world, laptop, earlier } = await createTwoSecrets();
-    tamper(world, earlier);
+    const { world, laptop, earlierAccount } = await createTwoSecrets();
+    tamper(world, earlierAccount);
     for (const row of world.service.account.rows.values()) touch(world.service.account, row);
     await expect(list(laptop)).rejects.toEqual(errorWithCode("list_mismatch"));
-    // Locked, the same device still knows the root of the state that it remembers.
+    // the locked device still has the root in its checkpoint
     await expect(list(await world.open())).rejects.toEqual(errorWithCode("list_mismatch"));
     await expect(protect(laptop, textSecret("Third"), {})).rejects.toEqual(errorWithCode("list_mismatch"));
   });
 
-  it("is refused with a wrong total, an older state_rev, or pages that never end", async () => {
+  it("is refused with a wrong total, an older state_rev, or endless pages", async () => {
     const { world, laptop } = await createTwoSecrets();
     const overridePages = (change: object): void => {
-      world.service.transformAnswer = (call, answer) =>
-        call === "GET /secrets/store" ? { ...(answer as object), ...change } : answer;
+      world.service.transformResponse = (call, response) =>
+        call === "GET /secrets/store" ? { ...(response as object), ...change } : response;
     };
     for (const change of [{ total: 3 }, { state_rev: 1 }, { secrets: [], next_cursor: newId(1) }]) {
       overridePages(change);
@@ -247,12 +247,12 @@ describe("a list that does not fit the state", () => {
     }
   });
 
-  it("is read anew when its state changes between pages", async () => {
+  it("is read again when the state changes between pages", async () => {
     const { world, laptop } = await createTwoSecrets();
     for (const title of ["Third", "Fourth"]) await protect(laptop, textSecret(title), {});
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
-    laptop.list.drop(); // every page is read
+    laptop.listCache.drop(); // so that every page is read
     let pages = 0;
     world.service.beforeCall = async (call) => {
       if (call !== "GET /secrets/store" || ++pages !== 2) return;
@@ -270,29 +270,26 @@ describe("a list that does not fit the state", () => {
 });
 
 describe("a service that swaps two secrets", () => {
-  it("is refused: their ids in the list, with labels, tickets and contents that each fit the other", async () => {
-    const { world, laptop, first, second } = await createTwoSecrets();
+  it("is refused when whole rows have each other's id", async () => {
+    const { world, laptop, firstId, secondId } = await createTwoSecrets();
     const { rows } = world.service.account;
-    const [firstRow, secondRow] = [rows.get(first), rows.get(second)];
-    if (firstRow === undefined || secondRow === undefined) throw new TypeError("two rows");
-    rows.set(first, secondRow).set(second, firstRow);
+    const [firstRow, secondRow] = [rows.get(firstId), rows.get(secondId)];
+    if (firstRow === undefined || secondRow === undefined) throw new TypeError("expected two rows");
+    rows.set(firstId, secondRow).set(secondId, firstRow);
     for (const row of rows.values()) touch(world.service.account, row);
     await expect(list(laptop)).rejects.toEqual(errorWithCode("list_mismatch"));
   });
 
-  it.each(["label", "ticket", "content"] as const)(
-    "is refused: the %s of the other in what it gives of one",
-    async (part) => {
-      const { world, laptop, first, second } = await createTwoSecrets();
-      await list(laptop);
-      const otherValue = world.service.account.rows.get(second)?.versions[0]?.[part];
-      world.service.transformAnswer = (call, answer) =>
-        call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: otherValue } : answer;
-      await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(
-        errorWithCode(part === "content" ? "decryption_failed" : "list_mismatch"),
-      );
-    },
-  );
+  it.each(["label", "ticket", "content"] as const)("is refused with the %s of the other secret", async (part) => {
+    const { world, laptop, firstId, secondId } = await createTwoSecrets();
+    await list(laptop);
+    const otherValue = world.service.account.rows.get(secondId)?.versions[0]?.[part];
+    world.service.transformResponse = (call, response) =>
+      call === "POST /secrets/store/get-secret" ? { ...(response as object), [part]: otherValue } : response;
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode(part === "content" ? "decryption_failed" : "list_mismatch"),
+    );
+  });
 });
 
 describe("a service that lies about a secret", () => {
@@ -325,56 +322,59 @@ describe("a service that lies about a secret", () => {
         version.content = flipLastByte(version.content);
       },
     ],
-  ])("is refused: %s", async (_case, expected, tamper) => {
-    const { world, laptop, first, second } = await createTwoSecrets();
+  ])("is refused: %s", async (_case, expectedCode, tamper) => {
+    const { world, laptop, firstId, secondId } = await createTwoSecrets();
     const [version, otherVersion] = [
-      world.service.account.rows.get(first)?.versions[0],
-      world.service.account.rows.get(second)?.versions[0],
+      world.service.account.rows.get(firstId)?.versions[0],
+      world.service.account.rows.get(secondId)?.versions[0],
     ];
-    if (version === undefined || otherVersion === undefined) throw new TypeError("two rows");
+    if (version === undefined || otherVersion === undefined) throw new TypeError("expected two rows");
     tamper(version, otherVersion);
-    await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(errorWithCode(expected));
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode(expectedCode),
+    );
   });
 
-  it("is refused when it answers with another label or version than it lists", async () => {
-    const { world, laptop, first } = await createTwoSecrets();
+  it("is refused when it returns another label or version than it lists", async () => {
+    const { world, laptop, firstId } = await createTwoSecrets();
     for (const change of [{ version: 2 }, { label: "AAAA..AAAA.AAAA.AAAA" }]) {
-      world.service.transformAnswer = (call, answer) =>
-        call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...change } : answer;
-      await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(
+      world.service.transformResponse = (call, response) =>
+        call === "POST /secrets/store/get-secret" ? { ...(response as object), ...change } : response;
+      await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
         errorWithCode("list_mismatch"),
       );
     }
   });
 });
 
-describe("a service that gives the version before for the newest", () => {
+describe("a service that returns a former version as the newest", () => {
   /** The first of two secrets has two versions. */
   async function createTwoVersions() {
     const secrets = await createTwoSecrets();
     await update(
       secrets.laptop,
-      secrets.first,
+      secrets.firstId,
       {
         baseVersion: 1,
         content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) },
       },
       {},
     );
-    const row = secrets.world.service.account.rows.get(secrets.first);
+    const row = secrets.world.service.account.rows.get(secrets.firstId);
     const [previous, newest] = row?.versions ?? [];
-    if (row === undefined || previous === undefined || newest === undefined) throw new TypeError("two versions");
+    if (row === undefined || previous === undefined || newest === undefined)
+      throw new TypeError("expected two versions");
     return { ...secrets, row, previous, newest };
   }
 
-  it("is refused: the row as it was then", async () => {
+  it("is refused with the former row", async () => {
     const { world, laptop, row } = await createTwoVersions();
     row.versions.pop();
     touch(world.service.account, row);
     await expect(list(laptop)).rejects.toEqual(errorWithCode("list_mismatch"));
   });
 
-  it("is refused: its label under the new number", async () => {
+  it("is refused with the former label under the new number", async () => {
     const { world, laptop, row, previous, newest } = await createTwoVersions();
     newest.label = previous.label;
     touch(world.service.account, row);
@@ -386,70 +386,74 @@ describe("a service that gives the version before for the newest", () => {
     ["content", "decryption_failed", ["content"]],
     ["ticket and content", "list_mismatch", ["ticket", "content"]],
     ["label, ticket and content", "list_mismatch", ["label", "ticket", "content"]],
-  ] as const)("is refused: its %s", async (_case, expected, fields) => {
-    const { world, laptop, first, previous } = await createTwoVersions();
+  ] as const)("is refused with the former %s", async (_case, expectedCode, fields) => {
+    const { world, laptop, firstId, previous } = await createTwoVersions();
     const replaced = Object.fromEntries(fields.map((part) => [part, previous[part]]));
-    world.service.transformAnswer = (call, answer) =>
-      call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...replaced } : answer;
-    await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(errorWithCode(expected));
+    world.service.transformResponse = (call, response) =>
+      call === "POST /secrets/store/get-secret" ? { ...(response as object), ...replaced } : response;
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode(expectedCode),
+    );
   });
 
   it.each([
     ["ticket", "list_mismatch"],
     ["content", "decryption_failed"],
-  ] as const)("is refused the other way too: the newest %s for the version before", async (field, expected) => {
-    const { world, laptop, first, newest } = await createTwoVersions();
-    world.service.transformAnswer = (call, answer) =>
-      call === "POST /secrets/store/get-secret" ? { ...(answer as object), [field]: newest[field] } : answer;
-    await expect(openSmallSecret(laptop, first, makePicture("market"), { version: 1 })).rejects.toEqual(
-      errorWithCode(expected),
+  ] as const)("is refused with the newest %s for the former version", async (field, expectedCode) => {
+    const { world, laptop, firstId, newest } = await createTwoVersions();
+    world.service.transformResponse = (call, response) =>
+      call === "POST /secrets/store/get-secret" ? { ...(response as object), [field]: newest[field] } : response;
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), { version: 1 })).rejects.toEqual(
+      errorWithCode(expectedCode),
     );
   });
 });
 
-describe("a ticket whose digest fits", () => {
+describe("a ticket with a matching digest", () => {
   let world: World;
   let laptop: VaultSession;
-  let first: string;
-  let second: string;
+  let firstId: string;
+  let secondId: string;
   let opener: OpenerKeys;
   beforeEach(async () => {
-    ({ world, laptop, first, second } = await createTwoSecrets());
+    ({ world, laptop, firstId, secondId } = await createTwoSecrets());
     ({ opener } = await recogniseImage(laptop, makePicture("market"), null, {}));
   });
 
   const reseal = (ticket: OwnerTicket): Promise<Uint8Array> => sealTo([opener.recipient], serializeDocument(ticket));
 
-  it("opens as not verified when another key signed it", async () => {
+  it("opens as not verified when another key has signed the ticket", async () => {
     const seed = randomBytes(32);
-    await rewriteRow(world, laptop, first, opener, {
+    await rewriteRow(world, laptop, firstId, opener, {
       seal: (ticket) =>
         reseal({ ...ticket, sig: toBase64url(ed25519.sign(buildSignedMessage("ticket", ticket), seed)) }),
     });
-    const secret = await openSmallSecret(laptop, first, makePicture("market"), {});
-    expect(secret.author).toBe("not_verified");
+    const secret = await openSmallSecret(laptop, firstId, makePicture("market"), {});
+    expect(secret.signatureStatus).toBe("not_verified");
     expect(new TextDecoder().decode(secret.content)).toBe("content of First");
     const sink = {
       write: () => Promise.resolve(),
       commit: () => Promise.resolve(new Blob()),
       discard: () => Promise.resolve(),
     };
-    const parts = {
-      range: () => Promise.reject(new TypeError("nothing here is large")),
+    const exportDeps = {
+      range: () => Promise.reject(new TypeError("expected a small content")),
       retryPolicy: { wait: () => Promise.resolve() },
       openSink: () => Promise.resolve(sink),
     };
-    await expect(exportSecrets(laptop, parts, [first, second], makePicture("market"), {})).resolves.toMatchObject({
-      exported: 2,
-      notVerified: [first],
+    await expect(
+      exportSecrets(laptop, exportDeps, [firstId, secondId], makePicture("market"), {}),
+    ).resolves.toMatchObject({
+      exportedCount: 2,
+      unverifiedIds: [firstId],
     });
   });
 
   it.each<[string, (ticket: OwnerTicket) => Partial<OwnerTicket>]>([
-    ["another secret", () => ({ secret_id: second })],
+    ["another secret", () => ({ secret_id: secondId })],
     ["another version", () => ({ version: 2 })],
     ["a later rev than the label's", () => ({ rev: 2 })],
-    ["another owner", () => ({ owner: second })],
+    ["another owner", () => ({ owner: secondId })],
     ["another title at the same rev", () => ({ title: "Else" })],
     ["other tags at the same rev", () => ({ tags: [] })],
     ["another file name at the same rev", () => ({ name: "else.txt" })],
@@ -457,8 +461,8 @@ describe("a ticket whose digest fits", () => {
     ["another size", ({ size }) => ({ size: size + 1 })],
     ["another content", () => ({ content_sha256: toBase64url(new Uint8Array(32)) })],
   ])("is refused when it is of %s", async (_case, change) => {
-    await rewriteRow(world, laptop, first, opener, { seal: (ticket) => reseal({ ...ticket, ...change(ticket) }) });
-    await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(
+    await rewriteRow(world, laptop, firstId, opener, { seal: (ticket) => reseal({ ...ticket, ...change(ticket) }) });
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("decryption_failed"),
     );
   });
@@ -469,24 +473,27 @@ describe("a ticket whose digest fits", () => {
     ["file name at the same rev", "decryption_failed", { name: "else.txt" }],
     ["kind", "decryption_failed", { content_kind: "seed" }],
     ["size", "decryption_failed", { size: 1 }],
-  ])("is refused when the label says another %s", async (_case, expected, label) => {
-    await rewriteRow(world, laptop, first, opener, { label, seal: reseal });
-    await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(errorWithCode(expected));
+  ])("is refused when the label states another %s", async (_case, expectedCode, label) => {
+    await rewriteRow(world, laptop, firstId, opener, { label, seal: reseal });
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode(expectedCode),
+    );
   });
 
-  it("is not asked for when the label names other openers", async () => {
-    await rewriteRow(world, laptop, first, opener, { label: { openers: [second] }, seal: reseal });
+  it("is not fetched when the label names other openers", async () => {
+    await rewriteRow(world, laptop, firstId, opener, { label: { openers: [secondId] }, seal: reseal });
     world.service.calls.length = 0;
-    await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(
+    await expect(openSmallSecret(laptop, firstId, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("opener_needed"),
     );
     expect(world.service.calls).not.toContain("POST /secrets/store/get-secret");
   });
 
-  it("may be older than the label by renamings: the label is what is shown", async () => {
-    await rewriteRow(world, laptop, first, opener, { rev: 2, label: { title: "Renamed" }, seal: reseal });
-    const secret = await openSmallSecret(laptop, first, makePicture("market"), {});
-    expect([secret.title, secret.author]).toEqual(["Renamed", "verified"]);
+  it("may be older than a renamed label: both titles are shown", async () => {
+    await rewriteRow(world, laptop, firstId, opener, { rev: 2, label: { title: "Renamed" }, seal: reseal });
+    const secret = await openSmallSecret(laptop, firstId, makePicture("market"), {});
+    expect([secret.title, secret.signatureStatus]).toEqual(["Renamed", "verified"]);
+    expect(secret.signedTitle).toBe("First");
   });
 });
 
@@ -527,16 +534,16 @@ describe("a keyring whose parts do not belong together", () => {
       },
     ],
     [
-      "an older generation",
+      "an older key epoch",
       "older_state",
       (current) => {
         current.keyEpoch = 0;
       },
     ],
-  ])("is refused: %s", async (_case, expected, tamper) => {
+  ])("is refused: %s", async (_case, expectedCode, tamper) => {
     const { world, laptop } = await createTwoSecrets();
     const view = await refreshKeyring(laptop);
-    if (view?.openedKeyring == null) throw new TypeError("unlocked");
+    if (view?.openedKeyring == null) throw new TypeError("expected the vault to be unlocked");
     const otherWorld = createWorld();
     await protect(await otherWorld.open(), textSecret("Other", makePicture("market")), {});
     const keyring = requireKeyring(world.service.account);
@@ -547,33 +554,33 @@ describe("a keyring whose parts do not belong together", () => {
         view.keyring,
         {
           openedKeyring: { ...view.openedKeyring, keys: { ...view.openedKeyring.keys, keyEpoch: 2 } },
-          openers: null,
+          inner: null,
         },
         AccountKey.generate(2),
       );
     }
-    await expect(list(laptop)).rejects.toEqual(errorWithCode(expected));
+    await expect(list(laptop)).rejects.toEqual(errorWithCode(expectedCode));
   });
 });
 
 describe("slots and helpers of a hostile service", () => {
-  /** The service has the picture too, and made an account of its own with it. */
+  /** Creates another account, like a service that also has the picture. */
   async function createImpostorAccount(passphrase: string | null = null): Promise<FakeAccount> {
     const world = createWorld();
     await protect(await world.open(), textSecret("Bait", makePicture("market", passphrase)), {});
     return world.service.account;
   }
 
-  it("are refused by a device that holds an account key, even when everything else fits", async () => {
+  it("are refused by a device that knows the account's keys, even if everything else matches", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
     await setDeviceKind(laptop, "own");
     await laptop.device.write({ remembered: null, locked: true });
     world.service.account = await createImpostorAccount();
-    const locked = await world.open();
-    await expect(unlock(locked, makePicture("market"), {})).rejects.toEqual(errorWithCode("own_key_changed"));
-    expect(locked.keys).toBeNull();
+    const lockedVault = await world.open();
+    await expect(unlock(lockedVault, makePicture("market"), {})).rejects.toEqual(errorWithCode("own_key_changed"));
+    expect(lockedVault.keys).toBeNull();
   });
 
   it("are refused as a plain helper when a passphrase was given", async () => {
@@ -585,7 +592,7 @@ describe("slots and helpers of a hostile service", () => {
     );
   });
 
-  it("do not get a bait opened: a slot sealed by whoever knows the recipient has no mac", async () => {
+  it("cannot include a forged slot: knowing the recipient gives no valid mac", async () => {
     const { world, laptop } = await createTwoSecrets();
     const { opener } = await recogniseImage(laptop, makePicture("market"), null, {});
     const forged = {
@@ -598,14 +605,14 @@ describe("slots and helpers of a hostile service", () => {
       mac: toBase64url(randomBytes(32)),
     };
     const [slot] = requireKeyring(world.service.account).slots;
-    if (slot === undefined) throw new TypeError("a slot");
+    if (slot === undefined) throw new TypeError("expected a slot");
     slot.slot = toBase64url(await sealTo([opener.recipient], serializeDocument(forged)));
     const phone = await world.open("phone");
     await expect(unlock(phone, makePicture("market"), {})).rejects.toEqual(errorWithCode("decryption_failed"));
     expect(phone.keys).toBeNull();
   });
 
-  it("are refused when the slot is missing, or another opener's", async () => {
+  it("are refused when the slot is missing or another opener's", async () => {
     const { world } = await createTwoSecrets();
     const keyring = requireKeyring(world.service.account);
     const [slot] = keyring.slots;
@@ -619,11 +626,11 @@ describe("slots and helpers of a hostile service", () => {
     );
   });
 
-  it("stop it when a helper is broken, changed or missing", async () => {
+  it("are refused when a helper is broken, changed or missing", async () => {
     const { world, laptop } = await createTwoSecrets();
     const keyring = requireKeyring(world.service.account);
     const [record] = keyring.imageRecords;
-    if (record === undefined) throw new TypeError("a record");
+    if (record === undefined) throw new TypeError("expected an image record");
     const phone = await world.open("phone");
     keyring.imageRecords = [{ ...record, helper: toBase64url(new Uint8Array(454)) }];
     await expect(unlock(phone, makePicture("market"), {})).rejects.toEqual(errorWithCode("decryption_failed"));
@@ -635,25 +642,27 @@ describe("slots and helpers of a hostile service", () => {
     await expect(unlock(laptop, makePicture("market"), {})).rejects.toEqual(errorWithCode("helper_changed"));
   });
 
-  it("stop it when an unused bit of an encrypted sketch was turned: the book's digest catches it", async () => {
+  it("are refused when an unused bit of an encrypted sketch was flipped, because the book has the helper's digest", async () => {
     const world = createWorld();
-    await protect(await world.open(), textSecret("First", makePicture("market", "phrase")), {});
+    await protect(await world.open(), textSecret("First", makePicture("market", "a passphrase")), {});
     const [record] = requireKeyring(world.service.account).imageRecords;
-    if (record === undefined) throw new TypeError("a record");
+    if (record === undefined) throw new TypeError("expected an image record");
     const bytes = fromBase64url(record.helper);
     bytes[307] = (bytes[307] ?? 0) ^ 0x80;
     record.helper = toBase64url(bytes);
     const phone = await world.open("phone");
-    await expect(unlock(phone, makePicture("market", "phrase"), {})).rejects.toEqual(errorWithCode("helper_changed"));
+    await expect(unlock(phone, makePicture("market", "a passphrase"), {})).rejects.toEqual(
+      errorWithCode("helper_changed"),
+    );
     expect(phone.keys).toBeNull();
   });
 
-  it("do not open with the helper of a picture that is no opener of the book", async () => {
+  it("are refused with the helper of a picture that is not an opener", async () => {
     const { world } = await createTwoSecrets();
     const secret = (
       await createFakeEngine().enrol(new Uint8Array(await makePicture("beach").picture.arrayBuffer()), [])
     ).imageSecretBytes;
-    const { helper } = await createHelper(copyOf(secret), sketchFor("beach"), null);
+    const { helper } = await createHelper(copyOf(secret), createFakeSketch("beach"), null);
     requireKeyring(world.service.account).imageRecords.push({
       id: newId(1),
       helper: toBase64url(helper),

@@ -12,80 +12,84 @@ import type { VaultSession } from "../session/vault-session.ts";
 import type { KeyringView } from "../session/keyring-views.ts";
 import { openRowLabel, readAccount, type AccountView } from "../keyring/read-account.ts";
 
-/** Labels of the first batch: what a screen shows. */
+/** Number of labels in the first batch: about one screen. */
 const firstBatchSize = 100;
-/** Labels opened at once after it: enough to keep WebCrypto busy, few enough to stay responsive. */
+/** Number of labels in later batches, which keeps WebCrypto busy and the page responsive. */
 const laterBatchSize = 500;
 
 /**
- * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in
- * batches, the newest secrets first, once the whole list was checked: no row is shown that does not
- * fit the state.
+ * Returns all rows by id, including the trash. Labels are null while locked. `onRows` receives the
+ * rows in batches, newest secrets first, after the whole list has been verified against the state;
+ * a locked device without this state cannot verify.
  *
- * @param knownView a keyring that was read a moment ago; see {@link readAccount}
+ * @param knownView a keyring that was just read; see {@link readAccount}
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`,
- *   `cancelled`.
+ *   `cancelled`
  */
 export async function list(
   vault: VaultSession,
   { signal, onRows }: ListOptions = {},
   knownView?: KeyringView,
 ): Promise<SecretRow[]> {
-  const delivered: SecretRow[] = [];
-  const deliver = async (account: AccountView): Promise<void> => {
+  const deliveredRows: SecretRow[] = [];
+  const deliverBatches = async (account: AccountView): Promise<void> => {
     const keys = account.view.openedKeyring?.keys ?? null;
-    const deliveredIds = new Set(delivered.map(({ secretId }) => secretId));
+    const deliveredIds = new Set(deliveredRows.map(({ secretId }) => secretId));
     const newestFirst = [...account.rows.values()]
       .filter(({ secretId }) => !deliveredIds.has(secretId))
       .sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
-    const total = delivered.length + newestFirst.length;
+    const total = deliveredRows.length + newestFirst.length;
     for (let start = 0, size = firstBatchSize; start < newestFirst.length; start += size, size = laterBatchSize) {
       throwIfCancelled(signal);
       const rows = newestFirst.slice(start, start + size);
       const labels =
         keys === null
           ? null
-          : await measure(delivered.length === 0 ? "opening first" : "opening", () =>
+          : await measure(deliveredRows.length === 0 ? "opening first" : "opening", () =>
               Promise.all(rows.map((row) => openRowLabel(vault.userId, keys, row))),
             );
       const batch = rows.map((row, index) => toSecretRow(row, labels?.[index] ?? null, keys?.keyEpoch ?? 0));
-      delivered.push(...batch);
-      onRows?.(batch, { opened: delivered.length, total });
+      deliveredRows.push(...batch);
+      onRows?.(batch, { opened: deliveredRows.length, total });
     }
   };
   const account = await readAccount(vault, signal, knownView);
   if (account === null) return [];
   try {
-    await deliver(account);
+    await deliverBatches(account);
   } catch (error) {
     if (!isPortalError(error, "list_mismatch")) throw error;
-    // a label that the device kept is not the one of the state: what is not shown yet comes from
-    // the service
-    await vault.list.clear();
+    // a cached label does not match the state: fetch the remaining rows again
+    await vault.listCache.clear();
     const refetched = await readAccount(vault, signal);
-    if (refetched !== null) await deliver(refetched);
+    if (refetched !== null) await deliverBatches(refetched);
   }
-  vault.list.save();
-  return delivered.reverse();
+  vault.listCache.save();
+  return deliveredRows.reverse();
 }
 
-function toSecretRow({ version, rev, secretId, stored }: AccountRow, label: Label | null, keyEpoch: number): SecretRow {
+function toSecretRow(
+  { version, rev, secretId, storedSecret }: AccountRow,
+  label: Label | null,
+  keyEpoch: number,
+): SecretRow {
   return {
     secretId,
     version,
     rev,
-    favorite: stored.favorite,
-    sealedSize: stored.size,
-    createdAt: stored.created_at,
-    updatedAt: stored.updated_at,
-    deletedAt: stored.deleted_at ?? null,
-    droppedAt: stored.dropped_at ?? null,
+    favorite: storedSecret.favorite,
+    sealedSize: storedSecret.size,
+    createdAt: storedSecret.created_at,
+    updatedAt: storedSecret.updated_at,
+    deletedAt: storedSecret.deleted_at ?? null,
+    trashConfirmedAt: storedSecret.trash_confirmed_at ?? null,
+    droppedAt: storedSecret.dropped_at ?? null,
     label: label === null ? null : toSecretLabel(label, keyEpoch),
   };
 }
 
 function toSecretLabel(label: Label, keyEpoch: number): SecretLabel {
-  const { title, tags, name, size, openers, rehearsed } = label;
+  const { title, tags, name, size, openers: openerIds, rehearsed } = label;
   const copyCheckedAt = rehearsed.reduce<string | null>(
     (newest, { at }) => (newest === null || at > newest ? at : newest),
     null,
@@ -95,5 +99,5 @@ function toSecretLabel(label: Label, keyEpoch: number): SecretLabel {
     createdAt: kit.made_at,
     outdated: kit.ticket_sha256 !== label.ticket_sha256 || kit.key_epoch !== keyEpoch,
   }));
-  return { title, tags, contentKind: label.content_kind, name, size, openers, copyCheckedAt, kits };
+  return { title, tags, contentKind: label.content_kind, name, size, openerIds, copyCheckedAt, kits };
 }

@@ -1,4 +1,4 @@
-import { fromBase64url, type SecretContent } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import type { AgeFile, OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -15,18 +15,17 @@ import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readTicket, type VersionTarget } from "../secrets/read-ticket.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
+import type { StoredVersion } from "../service/service.ts";
 
-/**
- * An opened secret with what "save as age file" would need; both are the worker's to keep or drop.
- */
+/** Includes what an age file needs. Stays in the worker. */
 export interface OpenedSmallSecret extends OpenedSecretBase {
   readonly content: Bytes;
   readonly ageFile: AgeFile;
 }
 
 /**
- * Content that is too large to be held: it goes out in pieces, with the key of its {@link
- * OpenedSecretBase}.
+ * A content that is too large for one call. It is fetched in ranges and opened with the key in
+ * {@link OpenedSecretBase}.
  */
 export interface OpenedLargeSecret extends OpenedSecretBase {
   readonly content: null;
@@ -37,29 +36,32 @@ interface OpenedSecretBase extends Omit<OpenedSecret, "content" | "save" | "expo
   readonly sealed: OwnContentKey;
 }
 
-/** A content of one's own that an opener was shown for. Holds its identity: a secret. */
+/** Contains the content identity, which is secret. */
 type OwnContentKey = SealedContentKey & { readonly secretId: string; readonly version: number };
 
 interface VersionOptions {
-  /** An older version by number; the newest without. */
+  /** Number of an older version. Default: the newest version. */
   readonly version?: number;
 }
 
 /**
- * Opens one secret. On a locked device the same picture unlocks first.
+ * Opens one secret. On a locked device, the opener unlocks first.
  *
- * Then: label of the list → opener → ticket: digest, version, rev and every member fit the label →
- * signature → content: digest, age, padding. Nothing is given out before the last check. Of an
- * older version no label is left: today's commits to the digest of its ticket, which must be of
- * that secret and version, its author is checked, and it is marked as not current.
+ * Checks in this order: the label names the opener; the ticket's digest, version, rev and members
+ * match the label; the ticket's signature; the content's digest, age and padding. Returns nothing
+ * before the last check.
  *
- * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not
- *   open this secret), `list_mismatch`, `decryption_failed`, `payload_too_large`.
+ * An older version has no label of its own. The current label commits to the digest of its ticket,
+ * which must be of that secret and version. Its signature is checked too, and it is marked as not
+ * current.
+ *
+ * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (the opener does not
+ *   open this secret), `list_mismatch`, `decryption_failed`, `payload_too_large`
  */
 export async function openSmallSecret(
   vault: VaultSession,
   secretId: string,
-  presentedOpener: PresentedOpener,
+  presentedOpener: PresentedOpener | null,
   options: OperationOptions & VersionOptions = {},
 ): Promise<OpenedSmallSecret> {
   const secret = await openSecret(vault, secretId, presentedOpener, options);
@@ -67,11 +69,14 @@ export async function openSmallSecret(
   return secret;
 }
 
-/** The same for contents of any size; a large one is checked when it is saved. */
+/**
+ * Like {@link openSmallSecret}, for contents of any size. A large content is verified when it is
+ * saved.
+ */
 export function openSecret(
   vault: VaultSession,
   secretId: string,
-  presentedOpener: PresentedOpener,
+  presentedOpener: PresentedOpener | null,
   options: OperationOptions & VersionOptions = {},
 ): Promise<OpenedSmallSecret | OpenedLargeSecret> {
   return withPresentedOpener(
@@ -82,7 +87,6 @@ export function openSecret(
   );
 }
 
-/** Opens one secret with an opener that is shown for it, and says which one that was. */
 export async function openSecretWith(
   vault: VaultSession,
   account: AccountView | null,
@@ -99,43 +103,48 @@ export async function openSecretWith(
   if (version === row.version && !label.openers.includes(openerId)) throw new PortalError("opener_needed");
   throwIfCancelled(options.signal);
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const stored = await vault.service.getSecret(secretId, version === row.version ? null : version, options.signal);
+  const storedSecret = await vault.service.getSecret(
+    secretId,
+    version === row.version ? null : version,
+    options.signal,
+  );
   options.onProgress?.({ phase: "opening", done: 0, total: 1 });
-  const secret = await decryptSecret(vault.userId, openedKeyring, { row, label, version }, stored, opener);
+  const secret = await decryptSecret(vault, openedKeyring, { row, label, version }, storedSecret, opener);
   options.onProgress?.({ phase: "opening", done: 1, total: 1 });
   return { secret, openerId };
 }
 
 async function decryptSecret(
-  userId: string,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   target: VersionTarget,
-  stored: SecretContent,
+  storedSecret: StoredVersion,
   opener: OpenerKeys,
 ): Promise<OpenedSmallSecret | OpenedLargeSecret> {
-  const { ticket, author } = await readTicket(userId, openedKeyring, target, stored, opener);
-  if (stored.content === null) return { ...toOpenedSecret(target, ticket, author), content: null, ageFile: null };
-  const sealedContent = fromBase64url(stored.content);
+  const { ticket, signatureStatus } = await readTicket(vault, openedKeyring, target, storedSecret, opener);
+  if (storedSecret.content === null)
+    return { ...toOpenedSecret(target, ticket, signatureStatus), content: null, ageFile: null };
+  const sealedContent = fromBase64url(storedSecret.content);
   const content = await openContent(ticket.content_kind, sealedContent, {
     sha256: ticket.content_sha256,
     identity: ticket.content_identity,
     size: ticket.size,
   });
   return {
-    ...toOpenedSecret(target, ticket, author),
+    ...toOpenedSecret(target, ticket, signatureStatus),
     content,
-    ageFile: { sealed: sealedContent, identity: ticket.content_identity, size: ticket.size },
+    ageFile: { sealedContent, identity: ticket.content_identity, size: ticket.size },
   };
 }
 
 /**
- * The label is what is shown: a renaming without an opener changes the label alone, and then its
- * `rev` is higher.
+ * Prefers the label's names, because renaming without an opener changes only the label, with a
+ * higher `rev`.
  */
 function toOpenedSecret(
   { row, label, version }: VersionTarget,
   ticket: OwnerTicket,
-  author: OpenedSecretBase["author"],
+  signatureStatus: OpenedSecretBase["signatureStatus"],
 ): OpenedSecretBase {
   const current = version === row.version;
   const { title, tags, name } = current ? label : ticket;
@@ -143,13 +152,14 @@ function toOpenedSecret(
     secretId: row.secretId,
     version,
     title,
+    signedTitle: ticket.title === title ? null : ticket.title,
     tags,
     contentKind: ticket.content_kind,
     name,
     mime: ticket.mime,
     size: ticket.size,
     current,
-    author,
+    signatureStatus,
     sealed: {
       secretId: row.secretId,
       version,

@@ -10,7 +10,7 @@ import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { resealForAllOpeners, removeOpener } from "./reseal-for-all-openers.ts";
-import { examine } from "./examine.ts";
+import { examinePicture } from "./examine.ts";
 import { list } from "./list.ts";
 import { addOpener, listOpeners, generateRecoveryCode } from "./openers.ts";
 import { protect } from "./protect.ts";
@@ -23,7 +23,7 @@ import { update } from "./update.ts";
 const errorWithCode = (expected: string, details?: unknown): unknown =>
   expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
-const passkey = (fill: number): PresentedKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
+const makePasskey = (fill: number): PresentedKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
 const createPrintedCode = async (): Promise<PresentedKey> => ({
   kind: "recovery_code",
   code: (await generateRecoveryCode()).words.join(" "),
@@ -41,7 +41,7 @@ async function createWorldWithSecrets(
 }
 
 describe("a recovery code", () => {
-  it("is 24 words and an identity of the same 32 bytes; either unlocks another device and opens what is protected since", async () => {
+  it("is 24 words and an identity of the same 32 bytes; either opens later secrets on another device", async () => {
     const { world, laptop } = await createWorldWithSecrets("First");
     const { words, identity } = await generateRecoveryCode();
     expect(words).toHaveLength(24);
@@ -53,39 +53,41 @@ describe("a recovery code", () => {
       {},
     );
     const { secretId } = await protect(laptop, textSecret("Second"), {});
-    for (const typed of [
+    for (const typedCode of [
       words.join(" "),
       `  ${words.join("\n").toUpperCase()} `,
       words.map((word, index) => `${String(index + 1)}. ${word}`).join(", "),
       identity,
       identity.toLowerCase(),
     ]) {
-      const phone = await world.open(`phone ${typed}`);
-      expect(decodeContent(await openSmallSecret(phone, secretId, { kind: "recovery_code", code: typed }, {}))).toBe(
-        "content of Second",
-      );
+      const phone = await world.open(`phone ${typedCode}`);
+      expect(
+        decodeContent(await openSmallSecret(phone, secretId, { kind: "recovery_code", code: typedCode }, {})),
+      ).toBe("content of Second");
     }
   });
 
   it.each([
     ["too few words", "abandon ability", { words: 2 }],
     [
-      "words that are not in the list, by their places",
+      "words that are not in the list, by position",
       Array.from({ length: 24 }, (_, index) => (index === 2 || index === 23 ? "relicario" : "abandon")).join(" "),
       { unknown: ["3", "24"] },
     ],
     ["a checksum that does not fit", Array.from({ length: 24 }, () => "abandon").join(" "), {}],
-    ["nothing", "", { words: 0 }],
-  ])("says what is wrong with %s, without naming a word", async (_case, typed, details) => {
+    ["an empty text", "", { words: 0 }],
+  ])("reports %s without naming a word", async (_case, typedCode, details) => {
     const { world } = await createWorldWithSecrets("First");
-    const error: unknown = await unlock(await world.open("phone"), { kind: "recovery_code", code: typed }, {}).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await unlock(
+      await world.open("phone"),
+      { kind: "recovery_code", code: typedCode },
+      {},
+    ).catch((thrown: unknown) => thrown);
     expect(error).toEqual(errorWithCode("recovery_code_unreadable", details));
     expect(JSON.stringify(error)).not.toContain("abandon");
   });
 
-  it("of somebody else, or not yet added, opens nothing", async () => {
+  it("opens nothing before it is added to this account", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First");
     await expect(unlock(await world.open("phone"), await createPrintedCode(), {})).rejects.toEqual(
       errorWithCode("not_this_recovery_code"),
@@ -99,51 +101,51 @@ describe("a recovery code", () => {
     );
   });
 
-  it("does not open, on its own, what was protected before it", async () => {
+  it("unlocks, but does not open earlier secrets", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
     const phone = await world.open("phone");
     await expect(openSmallSecret(phone, ids[0] ?? "", key, {})).rejects.toEqual(errorWithCode("opener_needed"));
-    expect((await list(phone)).map(({ label }) => label?.title)).toEqual(["First"]); // it unlocked
+    expect((await list(phone)).map(({ label }) => label?.title)).toEqual(["First"]); // the device is unlocked
   });
 });
 
 describe("a passkey", () => {
-  it("unlocks, opens, rehearses and restores as a picture does", async () => {
+  it("unlocks, opens, checks a copy and restores like a picture", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First");
     const [secretId = ""] = ids;
-    await addOpener(laptop, { key: passkey(7), name: "Phone" }, null, {});
+    await addOpener(laptop, { key: makePasskey(7), name: "Phone" }, null, {});
     await resealForAllOpeners(laptop, makePicture("market"), {});
     const phone = await world.open("phone");
-    (await unlock(phone, passkey(7), {})).opener.wipe();
-    expect(decodeContent(await openSmallSecret(phone, secretId, passkey(7), {}))).toBe("content of First");
-    const { copyCheckedAt } = await checkCopy(phone, secretId, passkey(7), {});
+    (await unlock(phone, makePasskey(7), {})).opener.wipe();
+    expect(decodeContent(await openSmallSecret(phone, secretId, makePasskey(7), {}))).toBe("content of First");
+    const { copyCheckedAt } = await checkCopy(phone, secretId, makePasskey(7), {});
     expect((await listOpeners(phone)).openers).toMatchObject([
       { kind: "image", copyCheckedAt: null },
       { kind: "passkey", name: "Phone", copyCheckedAt },
     ]);
     await update(phone, secretId, { baseVersion: 1, content: textSecret("First", undefined, "second text") }, {});
-    await restoreVersion(phone, secretId, 1, passkey(7), {});
-    expect(decodeContent(await openSmallSecret(phone, secretId, passkey(7), {}))).toBe("content of First");
-    await expect(unlock(phone, passkey(8), {})).rejects.toEqual(errorWithCode("not_this_passkey"));
+    await restoreVersion(phone, secretId, 1, makePasskey(7), {});
+    expect(decodeContent(await openSmallSecret(phone, secretId, makePasskey(7), {}))).toBe("content of First");
+    await expect(unlock(phone, makePasskey(8), {})).rejects.toEqual(errorWithCode("not_this_passkey"));
   });
 
-  it("whose output is not 32 bytes makes no opener", async () => {
+  it("is refused if its PRF output is not 32 bytes", async () => {
     const { world, laptop } = await createWorldWithSecrets("First");
-    const before = world.service.calls.length;
+    const callCountBefore = world.service.calls.length;
     await expect(
       addOpener(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Phone" }, null, {}),
     ).rejects.toEqual(errorWithCode("passkey_without_prf"));
-    expect(world.service.calls).toHaveLength(before);
+    expect(world.service.calls).toHaveLength(callCountBefore);
   });
 
-  it("is noted on the device that made or used it, and forgotten when it is removed", async () => {
+  it("is recorded on devices that created or used the passkey, until the passkey is removed", async () => {
     const { world, laptop } = await createWorldWithSecrets("First");
-    const { openerId } = await addOpener(laptop, { key: passkey(7), name: "Laptop" }, null, {});
+    const { openerId } = await addOpener(laptop, { key: makePasskey(7), name: "Laptop" }, null, {});
     expect((await laptop.device.read()).passkeyOpener).toBe(openerId);
     const phone = await world.open("phone");
-    (await unlock(phone, passkey(7), {})).opener.wipe();
+    (await unlock(phone, makePasskey(7), {})).opener.wipe();
     expect((await phone.device.read()).passkeyOpener).toBe(openerId);
     await removeOpener(phone, openerId, makePicture("market"), {});
     expect((await phone.device.read()).passkeyOpener).toBeNull();
@@ -151,7 +153,7 @@ describe("a passkey", () => {
 });
 
 describe("addOpener", () => {
-  it("takes an opener that was shown, and a key that opens nothing yet is not one", async () => {
+  it("needs a presented opener other than the new key", async () => {
     const { world } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
     const phone = await world.open("phone");
@@ -163,29 +165,29 @@ describe("addOpener", () => {
     expect((await listOpeners(phone)).openers.map(({ name }) => name)).toEqual(["The market", "Paper"]);
   });
 
-  it("adds the same one once, also when its answer is lost", async () => {
+  it("adds the same key once, even when responses are lost", async () => {
     const { world, laptop } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
-    let lostAnswers = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call === "PUT /user/keyring" && lostAnswers++ === 0) throw new PortalError("service_unavailable");
-      return answer;
+    let putCount = 0;
+    world.service.transformResponse = (call, response) => {
+      if (call === "PUT /user/keyring" && putCount++ === 0) throw new PortalError("service_unavailable");
+      return response;
     };
-    const first = await addOpener(laptop, { key, name: "Paper" }, null, {});
-    expect(lostAnswers).toBe(2);
-    expect(await addOpener(laptop, { key, name: "Paper again" }, null, {})).toEqual(first);
+    const addedOpener = await addOpener(laptop, { key, name: "Paper" }, null, {});
+    expect(putCount).toBe(2);
+    expect(await addOpener(laptop, { key, name: "Paper again" }, null, {})).toEqual(addedOpener);
     expect((await listOpeners(laptop)).openers).toHaveLength(2);
   });
 });
 
-describe("cover", () => {
-  it("seals everything that the opener opens to all openers, as the same versions with the same contents", async () => {
+describe("resealForAllOpeners", () => {
+  it("seals everything that the opener opens to all openers, with the same versions and contents", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First", "Second", "Third");
     const key = await createPrintedCode();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
-    const before = await listOpeners(laptop);
-    expect(before.secrets.map(({ missing }) => missing.length)).toEqual([1, 1, 1]);
-    expect(before.openers.map(({ secretCount, soleOpenerOf }) => [secretCount, soleOpenerOf.length])).toEqual([
+    const overviewBefore = await listOpeners(laptop);
+    expect(overviewBefore.secrets.map(({ missingOpenerIds }) => missingOpenerIds.length)).toEqual([1, 1, 1]);
+    expect(overviewBefore.openers.map(({ secretCount, soleOpenerOf }) => [secretCount, soleOpenerOf.length])).toEqual([
       [3, 3],
       [0, 0],
     ]);
@@ -194,11 +196,11 @@ describe("cover", () => {
       await resealForAllOpeners(laptop, makePicture("market"), {
         onProgress: ({ phase, done }) => phase === "sealing" && progress.push(done),
       }),
-    ).toEqual({ resealed: 3, skipped: [] });
+    ).toEqual({ resealedCount: 3, skippedIds: [] });
     expect(progress).toEqual([0, 1, 2, 3]);
-    const after = await listOpeners(laptop);
-    expect(after.secrets.map(({ missing }) => missing.length)).toEqual([0, 0, 0]);
-    expect(after.openers.map(({ secretCount, soleOpenerOf }) => [secretCount, soleOpenerOf.length])).toEqual([
+    const overviewAfter = await listOpeners(laptop);
+    expect(overviewAfter.secrets.map(({ missingOpenerIds }) => missingOpenerIds.length)).toEqual([0, 0, 0]);
+    expect(overviewAfter.openers.map(({ secretCount, soleOpenerOf }) => [secretCount, soleOpenerOf.length])).toEqual([
       [3, 0],
       [3, 0],
     ]);
@@ -216,7 +218,7 @@ describe("cover", () => {
     }
   });
 
-  it("keeps a new name, and goes on after an abort with what is left", async () => {
+  it("keeps a new name, and continues after an abort", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First", "Second", "Third");
     await update(laptop, ids[2] ?? "", { baseVersion: 1, title: "Renamed" }, {});
     const key = await createPrintedCode();
@@ -229,36 +231,36 @@ describe("cover", () => {
       },
     });
     await expect(stoppedReseal).rejects.toEqual(errorWithCode("cancelled"));
-    const partial = await listOpeners(laptop);
-    expect(partial.secrets.filter(({ missing }) => missing.length === 0)).toHaveLength(1);
+    const partialOverview = await listOpeners(laptop);
+    expect(partialOverview.secrets.filter(({ missingOpenerIds }) => missingOpenerIds.length === 0)).toHaveLength(1);
     expect(await resealForAllOpeners(await world.open(), makePicture("market"), {})).toEqual({
-      resealed: 2,
-      skipped: [],
+      resealedCount: 2,
+      skippedIds: [],
     });
-    expect(await resealForAllOpeners(laptop, makePicture("market"), {})).toEqual({ resealed: 0, skipped: [] });
+    expect(await resealForAllOpeners(laptop, makePicture("market"), {})).toEqual({ resealedCount: 0, skippedIds: [] });
     expect(await openSmallSecret(await world.open("phone"), ids[2] ?? "", key, {})).toMatchObject({
       title: "Renamed",
-      author: "verified",
+      signatureStatus: "verified",
     });
   });
 
-  it("leaves what this opener does not open, and names it", async () => {
+  it("skips and names secrets that this opener does not open", async () => {
     const { laptop, ids } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
-    expect(await resealForAllOpeners(laptop, key, {})).toEqual({ resealed: 0, skipped: ids });
+    expect(await resealForAllOpeners(laptop, key, {})).toEqual({ resealedCount: 0, skippedIds: ids });
   });
 });
 
 describe("removeOpener", () => {
-  it("takes it out of secrets, book and keyring: it neither unlocks nor opens", async () => {
+  it("removes an opener from secrets, book and keyring, so that it neither unlocks nor opens", async () => {
     const { world, laptop, ids } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
     const { openerId } = await addOpener(laptop, { key, name: "Paper" }, null, {});
     await resealForAllOpeners(laptop, makePicture("market"), {});
     await removeOpener(laptop, openerId, makePicture("market"), {});
     expect((await listOpeners(laptop)).openers.map(({ kind }) => kind)).toEqual(["image"]);
-    expect((await list(laptop)).map(({ label }) => label?.openers.length)).toEqual([1]);
+    expect((await list(laptop)).map(({ label }) => label?.openerIds.length)).toEqual([1]);
     await expect(openSmallSecret(await world.open("phone"), ids[0] ?? "", key, {})).rejects.toEqual(
       errorWithCode("not_this_recovery_code"),
     );
@@ -267,47 +269,49 @@ describe("removeOpener", () => {
     ).toBe("content of First");
   });
 
-  it("removes a picture by another one, with its record, and never the last one", async () => {
+  it("removes an image and its record with another image, but never the last image", async () => {
     const { world, laptop } = await createWorldWithSecrets("First");
     await protect(laptop, textSecret("Second", makePicture("garden")), {});
-    const [market, garden] = (await listOpeners(laptop)).openers;
-    await expect(removeOpener(laptop, market?.id ?? "", makePicture("garden"), {})).rejects.toEqual(
+    const [marketOpener, gardenOpener] = (await listOpeners(laptop)).openers;
+    await expect(removeOpener(laptop, marketOpener?.id ?? "", makePicture("garden"), {})).rejects.toEqual(
       errorWithCode("last_opener", { secrets: 1 }),
     );
     await resealForAllOpeners(laptop, makePicture("market"), {});
-    await removeOpener(laptop, market?.id ?? "", makePicture("garden"), {});
-    expect(world.service.account.keyring?.imageRecords.map(({ id }) => id)).toEqual([garden?.id]);
+    await removeOpener(laptop, marketOpener?.id ?? "", makePicture("garden"), {});
+    expect(world.service.account.keyring?.imageRecords.map(({ id }) => id)).toEqual([gardenOpener?.id]);
     await expect(unlock(await world.open("phone"), makePicture("market"), {})).rejects.toEqual(
       errorWithCode("not_this_picture"),
     );
     const key = await createPrintedCode();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
     await resealForAllOpeners(laptop, makePicture("garden"), {});
-    await expect(removeOpener(laptop, garden?.id ?? "", key, {})).rejects.toEqual(errorWithCode("last_opener", {}));
+    await expect(removeOpener(laptop, gardenOpener?.id ?? "", key, {})).rejects.toEqual(
+      errorWithCode("last_opener", {}),
+    );
   });
 
-  it("loses secrets only when exactly they were named", async () => {
+  it("loses secrets only when all of them are named", async () => {
     const { laptop, ids } = await createWorldWithSecrets("First", "Second");
     const key = await createPrintedCode();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
     await protect(laptop, textSecret("Third", makePicture("garden")), {});
-    const [market] = (await listOpeners(laptop)).openers;
-    expect(market?.soleOpenerOf.toSorted()).toEqual(ids.toSorted());
-    await expect(removeOpener(laptop, market?.id ?? "", key, { acceptedLosses: ids.slice(0, 1) })).rejects.toEqual(
-      errorWithCode("last_opener", { secrets: 2 }),
-    );
-    await removeOpener(laptop, market?.id ?? "", key, { acceptedLosses: ids });
-    expect((await listOpeners(laptop)).secrets.filter(({ openers }) => openers.length === 0)).toHaveLength(2);
+    const [marketOpener] = (await listOpeners(laptop)).openers;
+    expect(marketOpener?.soleOpenerOf.toSorted()).toEqual(ids.toSorted());
+    await expect(
+      removeOpener(laptop, marketOpener?.id ?? "", key, { acceptedLosses: ids.slice(0, 1) }),
+    ).rejects.toEqual(errorWithCode("last_opener", { secrets: 2 }));
+    await removeOpener(laptop, marketOpener?.id ?? "", key, { acceptedLosses: ids });
+    expect((await listOpeners(laptop)).secrets.filter(({ openerIds }) => openerIds.length === 0)).toHaveLength(2);
   });
 
-  it("leaves a picture that needs a passphrase as one", async () => {
+  it("still requires a passphrase for a removed picture that needed one", async () => {
     const { laptop } = await createWorldWithSecrets("Wallet");
-    await protect(laptop, textSecret("Letter", makePicture("pale-sand", "phrase")), {});
+    await protect(laptop, textSecret("Letter", makePicture("pale-sand", "a passphrase")), {});
     const { openers } = await listOpeners(laptop);
     await removeOpener(laptop, openers[1]?.id ?? "", makePicture("market"), {
       acceptedLosses: (await list(laptop)).map(({ secretId }) => secretId),
     });
-    expect(await examine(laptop, makePicture("pale-sand").picture)).toMatchObject({
+    expect(await examinePicture(laptop, makePicture("pale-sand").picture)).toMatchObject({
       level: "amber",
       known: { kind: "removed" },
     });
@@ -316,7 +320,7 @@ describe("removeOpener", () => {
     );
   });
 
-  it("does not remove the one that is shown for it", async () => {
+  it("does not remove the presented opener", async () => {
     const { laptop } = await createWorldWithSecrets("First");
     const key = await createPrintedCode();
     const { openerId } = await addOpener(laptop, { key, name: "Paper" }, null, {});
@@ -329,7 +333,7 @@ describe("removeOpener", () => {
   });
 });
 
-it("the words of a code are those of BIP-39 for its bytes", async () => {
+it("a recovery code uses the BIP-39 word list", async () => {
   const { words } = await generateRecoveryCode();
   expect(new Set(words.map((word) => wordlist.includes(word)))).toEqual(new Set([true]));
   expect(entropyToMnemonic(new Uint8Array(32), wordlist)).toMatch(/^(abandon ){23}art$/);

@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { AccountKey } from "../seal/account-key.ts";
-import { openBookInner, sealBookInner, type Book, type BookOpener } from "../seal/book.ts";
+import { completeBook, openBookInner, type Book, type BookOpener } from "../seal/book.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { deriveOpenerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
 import { generateRecoveryCode as generateCode } from "../seal/recovery-code.ts";
@@ -15,14 +15,15 @@ import { readLabelledRows, type LabelledRow } from "../secrets/portable-secret.t
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { deriveKeySeed } from "../openers/recognise-opener.ts";
-import { requireAccountKey } from "../openers/require-account-key.ts";
+import { obtainAccountKey } from "../openers/obtain-account-key.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { savePasskeyOpener } from "../device/saved-keys.ts";
 
 /**
- * What opens what today, by the labels. @throws PortalError `vault_locked`, and those of reading.
+ * Lists which openers open which secrets, according to the labels.
+ * @throws PortalError `vault_locked`, and errors of reading
  */
 export async function listOpeners(vault: VaultSession, options: OperationOptions = {}): Promise<OpenersOverview> {
   const account = await readAccount(vault, options.signal);
@@ -30,23 +31,26 @@ export async function listOpeners(vault: VaultSession, options: OperationOptions
   const { view } = account;
   if (view.openedKeyring === null) throw new PortalError("vault_locked");
   const { book } = view.openedKeyring;
-  const rows = await openableRows(vault, account);
+  const labelledRows = await readOpenableRows(vault, account);
   const servedSlots = new Set(view.keyring.slots.map(({ opener_id: id, kind }) => `${kind} ${id}`));
-  const secrets = rows
+  const secrets = labelledRows
     .map((row) => toSecretOpeners(row, book))
     .sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
   return {
     openers: book.openers.map((opener) =>
-      toAccountOpener(opener, rows, secrets, servedSlots.has(`${opener.kind} ${opener.id}`)),
+      toAccountOpener(opener, labelledRows, secrets, servedSlots.has(`${opener.kind} ${opener.id}`)),
     ),
     secrets,
   };
 }
 
-/** Rows whose content is there, with their labels. @throws PortalError `vault_locked`. */
-export function openableRows(vault: VaultSession, account: AccountView): Promise<LabelledRow[]> {
+/**
+ * Rows with their labels, except rows whose content was dropped.
+ * @throws PortalError `vault_locked`
+ */
+export function readOpenableRows(vault: VaultSession, account: AccountView): Promise<LabelledRow[]> {
   const ids = [...account.rows.values()]
-    .filter(({ stored }) => stored.dropped_at === undefined)
+    .filter(({ storedSecret }) => storedSecret.dropped_at === undefined)
     .map(({ secretId }) => secretId);
   return readLabelledRows(vault, account, ids);
 }
@@ -57,9 +61,9 @@ function toSecretOpeners({ row: { secretId }, label }: LabelledRow, { openers }:
   return {
     secretId,
     title,
-    openers: openers.filter(canOpen).map(({ id }) => id),
-    missing: openers.filter((opener) => !canOpen(opener)).map(({ id }) => id),
-    copyCheckedAt: newestDate(rehearsed),
+    openerIds: openers.filter(canOpen).map(({ id }) => id),
+    missingOpenerIds: openers.filter((opener) => !canOpen(opener)).map(({ id }) => id),
+    copyCheckedAt: findNewestDate(rehearsed),
   };
 }
 
@@ -69,26 +73,26 @@ function toAccountOpener(
   secrets: readonly SecretOpeners[],
   hasSlot: boolean,
 ): AccountOpener {
-  const openedSecrets = secrets.filter(({ openers }) => openers.includes(id));
+  const openedSecrets = secrets.filter(({ openerIds }) => openerIds.includes(id));
   return {
     id,
     kind,
     name,
     createdAt,
-    copyCheckedAt: newestDate(
+    copyCheckedAt: findNewestDate(
       rows.flatMap(({ label }) => label.rehearsed.filter(({ opener_id: openerId }) => openerId === id)),
     ),
     secretCount: openedSecrets.length,
-    soleOpenerOf: openedSecrets.filter(({ openers }) => openers.length === 1).map(({ secretId }) => secretId),
+    soleOpenerOf: openedSecrets.filter(({ openerIds }) => openerIds.length === 1).map(({ secretId }) => secretId),
     hasSlot,
   };
 }
 
-function newestDate(rehearsed: readonly { readonly at: string }[]): string | null {
+function findNewestDate(rehearsed: readonly { readonly at: string }[]): string | null {
   return rehearsed.reduce<string | null>((latest, { at }) => (latest === null || at > latest ? at : latest), null);
 }
 
-/** A code that opens nothing yet; it is kept nowhere. */
+/** Generates a recovery code, which is stored nowhere and opens nothing until it is added. */
 export function generateRecoveryCode(): Promise<RecoveryCode> {
   return Promise.resolve(generateCode());
 }
@@ -96,13 +100,13 @@ export function generateRecoveryCode(): Promise<RecoveryCode> {
 const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
 
 /**
- * Enters a code or a passkey into the book, with a slot of its own, by one signed change. The
- * account key is there already or comes by an opener that is shown; what is added cannot vouch for
+ * Adds a recovery code or passkey to the book, and a slot, with one signed change. Needs the
+ * account key, from an earlier opener or from `presentedOpener`; the new key cannot authorise
  * itself.
  *
- * @throws PortalError `validation_error` for its name, `show_opener_first`,
- *   `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached`, `no_keyring`, and those of
- *   showing and publishing.
+ * @throws PortalError `validation_error` for the name, `show_opener_first`,
+ *   `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached`, `no_keyring`, and errors of
+ *   presenting and publishing
  */
 export async function addOpener(
   vault: VaultSession,
@@ -111,10 +115,10 @@ export async function addOpener(
   options: OperationOptions = {},
 ): Promise<{ readonly openerId: string }> {
   validate(NameInput, { name });
-  // first: what cannot be read is refused before anything is shown
+  // first, so that an unreadable key is refused before an opener is presented
   const opener = await deriveOpenerFromSeed(newId(vault.now()), deriveKeySeed(key));
   try {
-    const accountKey = await requireAccountKey(vault, presentedOpener, options);
+    const accountKey = await obtainAccountKey(vault, presentedOpener, options);
     const openerId = await registerOpener(vault, accountKey, { ...opener, kind: key.kind, name }, options);
     if (key.kind === "passkey") await savePasskeyOpener(vault, openerId);
     return { openerId };
@@ -123,18 +127,18 @@ export async function addOpener(
   }
 }
 
-/** What enters the book. Its seed may be on another device. */
+/** An opener whose seed may be on another device. */
 export interface NewOpener extends SlotTarget {
   readonly kind: BookOpener["kind"];
   readonly name: string;
 }
 
 /**
- * Book and slot, by one signed change. The same opener once more is there already.
+ * Adds an opener and its slot with one signed change. Idempotent by recipient.
  *
- * @returns its id in the book
- * @throws PortalError `id_taken` when something else has its id, `limit_reached`, `no_keyring`, and
- *   those of publishing.
+ * @returns the opener's id in the book
+ * @throws PortalError `id_taken` if another opener or image has this id, `limit_reached`,
+ *   `no_keyring`, and errors of publishing
  */
 export function registerOpener(
   vault: VaultSession,
@@ -163,9 +167,12 @@ async function prepareRegistration(
   const existing = findByRecipient(openedKeyring.book, opener);
   if (existing !== undefined) return { done: existing.id };
   if ([...openedKeyring.book.openers, ...openedKeyring.book.images].some(({ id }) => id === entry.id))
-    throw new PortalError("id_taken"); // its slot would replace another's
+    throw new PortalError("id_taken"); // the slot would replace that of another opener
   if (openedKeyring.book.openers.length >= maxOpeners) throw new PortalError("limit_reached");
-  const book = await bookWithOpeners(vault, accountKey, openedKeyring.book, [...openedKeyring.book.openers, entry]);
+  const book = await buildBookWithOpeners(vault, accountKey, openedKeyring.book, [
+    ...openedKeyring.book.openers,
+    entry,
+  ]);
   const slot: Slot = {
     opener_id: entry.id,
     kind: entry.kind,
@@ -175,24 +182,23 @@ async function prepareRegistration(
     documents: { book },
     slots: { set: [slot], remove: [] },
   });
-  return { change, send: () => vault.service.changeKeyring(change.keyring), result: entry.id };
+  return { change, send: () => vault.service.changeKeyring(change.keyringChange), result: entry.id };
 }
 
 function findByRecipient(book: Book | undefined, { recipient }: SlotTarget): BookOpener | undefined {
   return book?.openers.find((opener) => opener.recipient === recipient);
 }
 
-/** The book with these openers, outside and inside. @throws PortalError `decryption_failed`. */
-export async function bookWithOpeners(
+/**
+ * Replaces the openers in the book and in its `inner`.
+ * @throws PortalError `decryption_failed`
+ */
+export async function buildBookWithOpeners(
   vault: VaultSession,
   accountKey: AccountKey,
   book: Book,
   openers: readonly BookOpener[],
 ): Promise<Book> {
   const inner = await openBookInner(accountKey, vault.userId, book);
-  const sealed = await sealBookInner(accountKey, vault.userId, {
-    ...inner,
-    openers: openers.map(({ id, recipient }) => ({ id, recipient })),
-  });
-  return { ...book, openers: [...openers], inner: sealed };
+  return completeBook(accountKey, vault.userId, { ...book, openers: [...openers] }, inner);
 }

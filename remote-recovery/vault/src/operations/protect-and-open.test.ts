@@ -9,7 +9,7 @@ import { unlock } from "../openers/unlock.ts";
 
 const decodeText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-describe("the main job", () => {
+describe("protecting and opening", () => {
   it.each([null, "correct horse"])(
     "protects, unlocks on another device and recovers (passphrase %j)",
     async (passphrase) => {
@@ -30,7 +30,8 @@ describe("the main job", () => {
       expect((await list(phone)).map((row) => row.label?.title)).toEqual(["Seed"]);
       const secret = await openSmallSecret(phone, secretId, makePicture("market/messenger", passphrase), {});
       expect(decodeText(secret.content)).toBe("twelve words");
-      expect(secret.author).toBe("verified");
+      expect(secret.signatureStatus).toBe("verified");
+      expect(secret.signedTitle).toBeNull();
     },
   );
 

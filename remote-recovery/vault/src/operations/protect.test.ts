@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromBase64url, maxSmallContentBytes, maxSmallSealedBytes } from "@relicario/shared/api";
+import { contentKinds, fromBase64url, maxSmallContentBytes, maxSmallSealedBytes } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { bech32 } from "@scure/base";
 
@@ -9,7 +9,7 @@ import { copyOf, sha256, utf8 } from "../seal/bytes.ts";
 import { unwrapImageRootKey, parseHelper, extractSketch } from "../seal/helper.ts";
 import { openTicket } from "../seal/ticket.ts";
 import { lastOf } from "../testing/fake-account.ts";
-import { sketchFor } from "../testing/fake-engine.ts";
+import { createFakeSketch } from "../testing/fake-engine.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
@@ -18,48 +18,45 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { unlock } from "../openers/unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
+const errorWithCode = (expectedCode: string): unknown => expect.objectContaining({ code: expectedCode });
 const countStores = (world: World): number =>
   world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const readTitles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title);
 
 /**
- * A text as bytes, and what its stretches of base64, base64url and hex stand for, from each place
- * where a group could begin.
+ * Decodes all base64, base64url and hex in a text, from each offset at which a group could start.
  */
 function decodeAll(text: string): readonly Buffer[] {
-  const stretches = (pattern: RegExp, encoding: "base64" | "hex", places: readonly number[]): Buffer[] =>
-    (text.match(pattern) ?? []).flatMap((stretch) =>
-      places.map((start) => Buffer.from(stretch.slice(start), encoding)),
-    );
+  const decodeStretches = (pattern: RegExp, encoding: "base64" | "hex", offsets: readonly number[]): Buffer[] =>
+    (text.match(pattern) ?? []).flatMap((match) => offsets.map((start) => Buffer.from(match.slice(start), encoding)));
   return [
     Buffer.from(text, "latin1"),
-    ...stretches(/[A-Za-z0-9+/]{20,}/g, "base64", [0, 1, 2, 3]),
-    ...stretches(/[A-Za-z0-9_-]{20,}/g, "base64", [0, 1, 2, 3]),
-    ...stretches(/[0-9a-f]{20,}/gi, "hex", [0, 1]),
+    ...decodeStretches(/[A-Za-z0-9+/]{20,}/g, "base64", [0, 1, 2, 3]),
+    ...decodeStretches(/[A-Za-z0-9_-]{20,}/g, "base64", [0, 1, 2, 3]),
+    ...decodeStretches(/[0-9a-f]{20,}/gi, "hex", [0, 1]),
   ];
 }
 
-/** The service does what it is told, and from then on nothing of it is heard. */
+/** Lets the service store the secret, then fails every later call. */
 function failAfterStoring(world: World): void {
   let isAway = false;
-  world.service.transformAnswer = (call, answer) => {
+  world.service.transformResponse = (call, response) => {
     isAway ||= call === "POST /secrets/store";
     if (isAway) throw new PortalError("service_unavailable");
-    return answer;
+    return response;
   };
 }
 
 function restoreService(world: World): void {
-  world.service.transformAnswer = (_call, answer) => answer;
+  world.service.transformResponse = (_call, response) => response;
 }
 
 describe("the first secret", () => {
-  it("brings everything in one call, and the account key is held only once it is published", async () => {
+  it("is published in one call, and keeps the account key only after publication", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    await protect(laptop, textSecret("First", makePicture("market", "phrase")), {});
+    await protect(laptop, textSecret("First", makePicture("market", "a passphrase")), {});
     expect(countStores(world)).toBe(1);
     const { keyring, rows } = world.service.account;
     expect(keyring).toMatchObject({
@@ -84,7 +81,7 @@ describe("the first secret", () => {
       mime: `text/${sentinel}`,
     };
     await protect(await world.open(), request, {});
-    const sent = JSON.stringify(world.service.bodies);
+    const sentText = JSON.stringify(world.service.bodies);
     const encodedForms = [
       sentinel,
       ...[0, 1, 2].map((offset) =>
@@ -94,25 +91,25 @@ describe("the first secret", () => {
       ),
     ];
     const allText =
-      sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
+      sentText + sentText.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
     for (const form of encodedForms) expect(allText).not.toContain(form);
     expect(allText).not.toContain("AGE-SECRET-KEY");
   });
 
-  it("sends no key, no image secret, no identity and nothing of the picture, in no writing", async () => {
+  it("sends no key, image secret or identity and nothing of the picture, in any encoding", async () => {
     const world = createWorld();
     const picture = `market/${Buffer.from(Array.from({ length: 4 }, (_, index) => [...sha256(utf8(String(index)))]).flat()).toString("base64")}`;
     const laptop = await world.open();
-    await protect(laptop, textSecret("First", makePicture(picture, "phrase")), {});
+    await protect(laptop, textSecret("First", makePicture(picture, "a passphrase")), {});
     await protect(laptop, textSecret("Second"), {});
     const phone = await world.open("phone");
-    const { opener } = await unlock(phone, makePicture(picture, "phrase"), {});
+    const { opener } = await unlock(phone, makePicture(picture, "a passphrase"), {});
     await protect(phone, textSecret("Third", makePicture("forest")), {});
 
     const { accountKey } = laptop;
-    if (accountKey === null) throw new Error("a picture was shown");
-    const match = await world.engine.recover(utf8(`photo:${picture}`), [sketchFor("market")]);
-    if (match.outcome !== "recovered") throw new Error("the picture is found");
+    if (accountKey === null) throw new Error("expected an account key");
+    const match = await world.engine.recover(utf8(`photo:${picture}`), [createFakeSketch("market")]);
+    if (match.outcome !== "recovered") throw new Error("expected the picture to be recovered");
     const helper = parseHelper(fromBase64url(world.service.account.keyring?.imageRecords[0]?.helper ?? ""));
     const [row] = world.service.account.rows.values();
     const ticket = await openTicket(opener, fromBase64url(row?.versions[0]?.ticket ?? ""));
@@ -121,11 +118,11 @@ describe("the first secret", () => {
     const secrets: Record<string, Uint8Array> = {
       "account key": accountKey.withBytes(copyOf),
       "image secret": match.imageSecretBytes,
-      "image root": await unwrapImageRootKey(
+      "image root key": await unwrapImageRootKey(
         helper,
-        await extractSketch(helper, "phrase"),
+        await extractSketch(helper, "a passphrase"),
         copyOf(match.imageSecretBytes),
-        "phrase",
+        "a passphrase",
       ),
       "identity of the image": utf8(opener.identity),
       "seed of the image's identity": seedOf(opener.identity),
@@ -144,10 +141,10 @@ describe("the first secret", () => {
       return needles.filter(([, bytes]) => decodedParts.some((part) => part.includes(bytes))).map(([name]) => name);
     };
     expect(needles.every(([, bytes]) => bytes.length >= 16)).toBe(true);
-    const sent = [...world.service.calls, JSON.stringify(world.service.bodies)].join(" ");
-    expect(findLeaks(sent)).toEqual([]);
+    const sentText = [...world.service.calls, JSON.stringify(world.service.bodies)].join(" ");
+    expect(findLeaks(sentText)).toEqual([]);
 
-    // Each would be found, in whatever writing it went out: the search above can fail.
+    // Proves that the search would find each value in every encoding.
     for (const [name, bytes] of needles) {
       for (const offset of [0, 1, 2]) {
         const surrounded = Buffer.concat([Buffer.alloc(offset, "."), bytes]);
@@ -157,18 +154,18 @@ describe("the first secret", () => {
     }
   });
 
-  it("needs a picture: there is no opener yet", async () => {
+  it("needs a picture, because there is no opener yet", async () => {
     const world = createWorld();
     await expect(protect(await world.open(), textSecret("First"), {})).rejects.toEqual(errorWithCode("opener_needed"));
     expect(countStores(world)).toBe(0);
   });
 
-  it("is published once when answers get lost: the same bytes are sent again", async () => {
+  it("is published once when responses are lost, by sending the same bytes again", async () => {
     const world = createWorld();
-    let lostAnswers = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call === "POST /secrets/store" && lostAnswers++ < 2) throw new PortalError("service_unavailable");
-      return answer;
+    let lostResponses = 0;
+    world.service.transformResponse = (call, response) => {
+      if (call === "POST /secrets/store" && lostResponses++ < 2) throw new PortalError("service_unavailable");
+      return response;
     };
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -178,17 +175,17 @@ describe("the first secret", () => {
   });
 });
 
-describe("answers that get lost again and again", () => {
+describe("repeatedly lost responses", () => {
   it.each([
     ["the first secret", false],
     ["a later one", true],
-  ])("do not lose %s: the list tells that it is there", async (_case, isLater) => {
+  ])("do not lose %s, which the list shows", async (_case, isLater) => {
     const world = createWorld();
     const laptop = await world.open();
     if (isLater) await protect(laptop, textSecret("First", makePicture("market")), {});
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, response) => {
       if (call === "POST /secrets/store") throw new PortalError("service_unavailable");
-      return answer;
+      return response;
     };
     const { secretId } = await protect(
       laptop,
@@ -199,7 +196,7 @@ describe("answers that get lost again and again", () => {
     expect(laptop.state.status).toBe("unlocked");
   });
 
-  it("leave nothing behind when it is not there", async () => {
+  it("make the operation fail when it was not published", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -212,47 +209,47 @@ describe("answers that get lost again and again", () => {
 });
 
 describe("after a crash at the first secret", () => {
-  it("a keyring that opens under the pending keys was ours; the picture opens it, after a reload", async () => {
+  it("opens a keyring of the pending keys with the picture, after a reload", async () => {
     const world = createWorld();
     failAfterStoring(world);
-    const before = await world.open();
-    await expect(protect(before, textSecret("First", makePicture("market")), {})).rejects.toEqual(
+    const firstSession = await world.open();
+    await expect(protect(firstSession, textSecret("First", makePicture("market")), {})).rejects.toEqual(
       errorWithCode("service_unavailable"),
     );
-    expect(before.keys).toBeNull(); // pending is not held
+    expect(firstSession.keys).toBeNull(); // a pending account key is not kept
     restoreService(world);
-    const after = await world.open();
-    expect(await readTitles(after)).toEqual([undefined]);
-    expect(after.state).toEqual({ status: "locked" });
-    expect((await after.device.read()).pending).toBeNull();
-    (await unlock(after, makePicture("market"), {})).opener.wipe();
-    expect(await readTitles(after)).toEqual(["First"]);
+    const reloaded = await world.open();
+    expect(await readTitles(reloaded)).toEqual([undefined]);
+    expect(reloaded.state).toEqual({ status: "locked" });
+    expect((await reloaded.device.read()).pending).toBeNull();
+    (await unlock(reloaded, makePicture("market"), {})).opener.wipe();
+    expect(await readTitles(reloaded)).toEqual(["First"]);
   });
 
-  it("without a keyring the picture opens the account that waits: nothing is enrolled twice", async () => {
+  it("opens the pending account with the picture when there is no keyring, and enrols nothing twice", async () => {
     const world = createWorld();
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
     };
-    const before = await world.open();
-    await expect(protect(before, textSecret("First", makePicture("market")), {})).rejects.toEqual(
+    const firstSession = await world.open();
+    await expect(protect(firstSession, textSecret("First", makePicture("market")), {})).rejects.toEqual(
       errorWithCode("offline"),
     );
-    const { pending, sketches } = await before.device.read();
+    const { pending, sketches } = await firstSession.device.read();
     expect([pending, sketches]).not.toContain(null);
     world.service.beforeCall = () => undefined;
     world.engine.calls.length = 0;
-    const after = await world.open();
-    await protect(after, textSecret("First", makePicture("market/small")), {});
+    const reloaded = await world.open();
+    await protect(reloaded, textSecret("First", makePicture("market/small")), {});
     expect(world.engine.calls).toEqual(["recover among 1"]);
-    expect(world.service.account.keyring?.keyStatement.recipient).toBe(after.keys?.recipient);
-    expect(await after.device.read()).toMatchObject({ pending: null, sketches: null });
+    expect(world.service.account.keyring?.keyStatement.recipient).toBe(reloaded.keys?.recipient);
+    expect(await reloaded.device.read()).toMatchObject({ pending: null, sketches: null });
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     expect(await readTitles(phone)).toEqual(["First"]);
   });
 
-  it("refuses a copy that only resembles the kept sketch", async () => {
+  it("refuses a copy that only resembles the pending picture", async () => {
     const world = createWorld();
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
@@ -266,25 +263,25 @@ describe("after a crash at the first secret", () => {
     );
   });
 
-  it("a picture that needed a passphrase needs it on the next try", async () => {
+  it("requires a passphrase again for a picture that needed one", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
     };
-    await expect(protect(laptop, textSecret("Second", makePicture("pale-sand", "phrase")), {})).rejects.toEqual(
+    await expect(protect(laptop, textSecret("Second", makePicture("pale-sand", "a passphrase")), {})).rejects.toEqual(
       errorWithCode("offline"),
     );
     world.service.beforeCall = () => undefined;
     await expect(protect(laptop, textSecret("Second", makePicture("pale-sand")), {})).rejects.toEqual(
       errorWithCode("picture_needs_passphrase"),
     );
-    await protect(laptop, textSecret("Second", makePicture("pale-sand", "another")), {});
+    await protect(laptop, textSecret("Second", makePicture("pale-sand", "nine stones")), {});
     expect(await readTitles(laptop)).toEqual(["First", "Second"]);
   });
 
-  it("a keyring of another device means that the pending key was never published: it is dropped, aloud, once", async () => {
+  it("drops the pending key and reports this once when another device's keyring supersedes it", async () => {
     const world = createWorld();
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
@@ -302,7 +299,7 @@ describe("after a crash at the first secret", () => {
   });
 });
 
-describe("two devices that protect the first secret at once", () => {
+describe("two devices that protect the first secret at the same time", () => {
   const race = async (
     onPhone: string,
     onLaptop: string,
@@ -321,7 +318,7 @@ describe("two devices that protect the first secret at once", () => {
     return { world, laptop, outcome };
   };
 
-  it("end in one account when the picture shown opens a slot of the one that was first", async () => {
+  it("end in one account when the presented picture opens the first account", async () => {
     const { world, laptop, outcome } = await race("market", "market/small");
     expect(outcome).toMatchObject({ version: 1 });
     expect((await readTitles(laptop)).toSorted()).toEqual(["Laptop", "Phone"]);
@@ -329,7 +326,7 @@ describe("two devices that protect the first secret at once", () => {
     expect((await laptop.device.read()).pending).toBeNull();
   });
 
-  it("stop aloud when it does not; nothing of the second is published", async () => {
+  it("report pending_dropped when the presented picture does not open the first account, and publish nothing of the second", async () => {
     const { world, laptop, outcome } = await race("market", "forest");
     expect(outcome).toEqual(errorWithCode("pending_dropped"));
     expect(world.service.account.rows.size).toBe(1);
@@ -339,7 +336,7 @@ describe("two devices that protect the first secret at once", () => {
 });
 
 describe("a later secret", () => {
-  it("with the openers of the book takes no picture and changes neither book nor slots", async () => {
+  it("with the openers of the book needs no picture, and changes neither book nor slots", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -365,32 +362,32 @@ describe("a later secret", () => {
     expect((await openSmallSecret(laptop, secretId, makePicture("market"), {})).title).toBe("Second");
   });
 
-  it("with a new picture adds an opener; both open what comes now, the old one alone what was before", async () => {
+  it("with a new picture adds an opener: both pictures open the secret, and only the old picture opens earlier secrets", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    const { secretId: first } = await protect(laptop, textSecret("First", makePicture("market")), {});
-    const { secretId: second } = await protect(laptop, textSecret("Second", makePicture("forest")), {});
+    const { secretId: firstId } = await protect(laptop, textSecret("First", makePicture("market")), {});
+    const { secretId: secondId } = await protect(laptop, textSecret("Second", makePicture("forest")), {});
     expect(world.service.account.keyring?.slots).toHaveLength(2);
-    expect((await openSmallSecret(laptop, second, makePicture("forest"), {})).title).toBe("Second");
-    expect((await openSmallSecret(laptop, second, makePicture("market"), {})).title).toBe("Second");
-    await expect(openSmallSecret(laptop, first, makePicture("forest"), {})).rejects.toEqual(
+    expect((await openSmallSecret(laptop, secondId, makePicture("forest"), {})).title).toBe("Second");
+    expect((await openSmallSecret(laptop, secondId, makePicture("market"), {})).title).toBe("Second");
+    await expect(openSmallSecret(laptop, firstId, makePicture("forest"), {})).rejects.toEqual(
       errorWithCode("opener_needed"),
     );
     const phone = await world.open("phone");
-    expect((await openSmallSecret(phone, second, makePicture("forest"), {})).title).toBe("Second");
+    expect((await openSmallSecret(phone, secondId, makePicture("forest"), {})).title).toBe("Second");
   });
 
-  it("can name its openers; a stranger's id is refused", async () => {
+  it("can name its openers; an unknown id is refused", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
     await protect(laptop, textSecret("Second", makePicture("forest")), {});
-    const [market] = (await refreshKeyring(laptop))?.openedKeyring?.book.openers ?? [];
+    const [marketOpener] = (await refreshKeyring(laptop))?.openedKeyring?.book.openers ?? [];
     const sealedTo = (openers: readonly string[]): Parameters<typeof protect>[1] => ({
       ...textSecret("Third"),
-      protection: { kind: "openers", openers },
+      protection: { kind: "openers", openerIds: openers },
     });
-    const { secretId } = await protect(laptop, sealedTo([market?.id ?? ""]), {});
+    const { secretId } = await protect(laptop, sealedTo([marketOpener?.id ?? ""]), {});
     await expect(openSmallSecret(laptop, secretId, makePicture("forest"), {})).rejects.toEqual(
       errorWithCode("opener_needed"),
     );
@@ -407,7 +404,7 @@ describe("a later secret", () => {
     );
   });
 
-  it("is made anew on a conflict, and both devices' secrets stand", async () => {
+  it("is built again on a conflict, and both devices' secrets are kept", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -420,7 +417,7 @@ describe("a later secret", () => {
     };
     const { secretId } = await protect(laptop, textSecret("Laptop"), {});
     expect((await readTitles(laptop)).toSorted()).toEqual(["First", "Laptop", "Phone"]);
-    // Sealed anew to the openers as they are now.
+    // sealed again, to the current openers
     expect((await openSmallSecret(laptop, secretId, makePicture("forest"), {})).title).toBe("Laptop");
     const contents = world.service.bodies
       .filter((body) => (body as { secret_db_id?: string }).secret_db_id === secretId && "content" in (body as object))
@@ -429,7 +426,7 @@ describe("a later secret", () => {
     expect(new Set(contents).size).toBe(1);
   });
 
-  it("compares a new picture again on a conflict: the same picture is never sketched twice", async () => {
+  it("compares a new picture again on a conflict, so that the same picture is never enrolled twice", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -444,16 +441,16 @@ describe("a later secret", () => {
     expect((await refreshKeyring(laptop))?.openedKeyring?.book.images).toHaveLength(2);
   });
 
-  it("gives up after eight tries, in words, and nothing is half published", async () => {
+  it("gives up after eight tries, and publishes nothing in part", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
-    const before = countStores(world);
+    const storesBefore = countStores(world);
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("state_conflict");
     };
     await expect(protect(laptop, textSecret("Second"), {})).rejects.toEqual(errorWithCode("state_conflict"));
-    expect(countStores(world) - before).toBe(maxConflictTries);
+    expect(countStores(world) - storesBefore).toBe(maxConflictTries);
     expect(world.service.account.rows.size).toBe(1);
   });
 
@@ -461,29 +458,29 @@ describe("a later secret", () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
-    const before = countStores(world);
+    const storesBefore = countStores(world);
     world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store") throw new PortalError(refusal);
     };
     await expect(protect(laptop, textSecret("Second"), {})).rejects.toEqual(errorWithCode(refusal));
-    expect(countStores(world) - before).toBe(1);
+    expect(countStores(world) - storesBefore).toBe(1);
   });
 
-  it("is there once when its answers got lost and another device wrote on", async () => {
+  it("is published once when its response is lost and another device writes next", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
-    let lost = false;
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /secrets/store" || lost) return answer;
-      lost = true;
+    let isResponseLost = false;
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /secrets/store" || isResponseLost) return response;
+      isResponseLost = true;
       throw new PortalError("service_unavailable");
     };
-    let sent = 0;
+    let sendCount = 0;
     world.service.beforeCall = async (call) => {
-      if (call !== "POST /secrets/store" || ++sent !== 2) return;
+      if (call !== "POST /secrets/store" || ++sendCount !== 2) return;
       world.service.beforeCall = () => undefined;
       await protect(phone, textSecret("Phone"), {});
     };
@@ -491,7 +488,7 @@ describe("a later secret", () => {
     expect((await readTitles(laptop)).toSorted()).toEqual(["First", "Laptop", "Phone"]);
   });
 
-  it("runs writers of one page one after another: no conflict among themselves", async () => {
+  it("runs the writers of a page one after another, without conflicts", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -501,17 +498,21 @@ describe("a later secret", () => {
   });
 });
 
-describe("what protect refuses before anything is made or sent", () => {
+describe("protect, before anything is sent,", () => {
   it.each([
-    ["a red picture", textSecret("T", makePicture("plain-wall")), "picture_too_plain"],
-    ["an amber picture without a passphrase", textSecret("T", makePicture("marginal-sky")), "picture_needs_passphrase"],
+    ["a refused picture", textSecret("T", makePicture("plain-wall")), "picture_too_plain"],
     [
-      "a picture that fails at the edge of the promise, without a passphrase",
+      "a marginal picture without a passphrase",
+      textSecret("T", makePicture("marginal-sky")),
+      "picture_needs_passphrase",
+    ],
+    [
+      "a picture with unreliable copies, without a passphrase",
       textSecret("T", makePicture("pale-sand")),
       "picture_needs_passphrase",
     ],
     [
-      "an amber picture with an empty passphrase",
+      "a marginal picture with an empty passphrase",
       textSecret("T", makePicture("marginal-sky", "")),
       "picture_needs_passphrase",
     ],
@@ -521,7 +522,7 @@ describe("what protect refuses before anything is made or sent", () => {
       "payload_too_large",
     ],
     [
-      "content that is over it once sealed",
+      "content over that limit once sealed",
       { ...textSecret("T", makePicture("market")), content: new Blob([new Uint8Array(maxSmallSealedBytes)]) },
       "payload_too_large",
     ],
@@ -538,16 +539,16 @@ describe("what protect refuses before anything is made or sent", () => {
       { ...textSecret("T", { picture: new Blob(["text"]), passphrase: null }) },
       "picture_unreadable",
     ],
-  ])("%s", async (_case, request, expected) => {
+  ])("refuses %s", async (_case, request, expectedCode) => {
     const world = createWorld();
     const laptop = await world.open();
-    await expect(protect(laptop, request, {})).rejects.toEqual(errorWithCode(expected));
+    await expect(protect(laptop, request, {})).rejects.toEqual(errorWithCode(expectedCode));
     expect(countStores(world)).toBe(0);
     expect((await laptop.device.read()).pending).toBeNull();
     expect(laptop.state.status).not.toBe("unlocked");
   });
 
-  it.each(["text", "seed", "file"] as const)("takes a %s of all bytes that go in one call", async (contentKind) => {
+  it.each(contentKinds)("accepts a %s of the largest size for one call", async (contentKind) => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(
@@ -558,14 +559,18 @@ describe("what protect refuses before anything is made or sent", () => {
     expect(await readTitles(laptop)).toEqual(["T"]);
   });
 
-  it("takes an amber picture with a passphrase, and 200 characters of any script", async () => {
+  it("accepts a marginal picture with a passphrase, and 200 characters of any script", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    await protect(laptop, { ...textSecret("T", makePicture("marginal-sky", "phrase")), title: "🌳".repeat(200) }, {});
+    await protect(
+      laptop,
+      { ...textSecret("T", makePicture("marginal-sky", "a passphrase")), title: "🌳".repeat(200) },
+      {},
+    );
     expect(await readTitles(laptop)).toEqual(["🌳".repeat(200)]);
   });
 
-  it("a cropped copy of an image in use", async () => {
+  it("refuses a cropped copy of an existing image", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
@@ -574,7 +579,7 @@ describe("what protect refuses before anything is made or sent", () => {
     );
   });
 
-  it("everything once it was cancelled, up to the moment of sending", async () => {
+  it("stops when cancelled", async () => {
     const world = createWorld();
     const controller = new AbortController();
     await expect(
@@ -590,31 +595,31 @@ describe("what protect refuses before anything is made or sent", () => {
 });
 
 describe("a full disk", () => {
-  it("is said before anything is sent, and nothing is lost", async () => {
+  it("is reported before anything is sent", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    const full = Object.assign(laptop, {
+    const fullVault = Object.assign(laptop, {
       device: { ...laptop.device, write: () => Promise.reject(new PortalError("storage_full")) },
     });
-    await expect(protect(full, textSecret("First", makePicture("market")), {})).rejects.toEqual(
+    await expect(protect(fullVault, textSecret("First", makePicture("market")), {})).rejects.toEqual(
       errorWithCode("storage_full"),
     );
     expect(countStores(world)).toBe(0);
     expect(world.service.account.keyring).toBeNull();
   });
 
-  it("does not stop reading: the vault still remembers", async () => {
+  it("does not prevent reading, because the session keeps its checkpoint", async () => {
     const world = createWorld();
     await protect(await world.open(), textSecret("First", makePicture("market")), {});
-    const earlier = world.service.snapshot();
+    const earlierAccount = world.service.snapshot();
     const phone = await world.open("phone");
-    const full = Object.assign(phone, {
+    const fullVault = Object.assign(phone, {
       device: { ...phone.device, write: () => Promise.reject(new PortalError("storage_full")) },
     });
-    (await unlock(full, makePicture("market"), {})).opener.wipe();
-    await protect(full, textSecret("Second"), {});
-    expect(await readTitles(full)).toEqual(["First", "Second"]);
-    world.service.account = earlier;
-    await expect(list(full)).rejects.toEqual(errorWithCode("older_state"));
+    (await unlock(fullVault, makePicture("market"), {})).opener.wipe();
+    await protect(fullVault, textSecret("Second"), {});
+    expect(await readTitles(fullVault)).toEqual(["First", "Second"]);
+    world.service.account = earlierAccount;
+    await expect(list(fullVault)).rejects.toEqual(errorWithCode("older_state"));
   });
 });

@@ -29,20 +29,20 @@ export interface PublishedSecret {
 
 /**
  * [Note: Protect sequence]
- * 1. The request is checked, the content is sealed once to a fresh content identity.
- * 2. Keyring and whole list are read and checked. None yet: this is the bootstrapping.
- * 3. Openers are chosen: from the book, or a picture that is compared with the book and enrolled.
- * 4. Ticket (signed, sealed to the openers), label, book, state and the signed keyring change are
- *    made.
- * 5. One call publishes all in one transaction.
- * 6. On `state_conflict` steps 2 to 5 are done anew, eight times with jitter; the sealed content
- *    stays.
+ * 1. The request is validated, and the content is sealed once to a new content identity.
+ * 2. Keyring and list are read and verified. Without a keyring, this creates the account.
+ * 3. Openers are chosen from the book, or a picture is compared with the book and enrolled.
+ * 4. Ticket (signed, sealed to the openers), label, book, state and signed keyring change are
+ *    built.
+ * 5. One call publishes everything in one transaction.
+ * 6. On `state_conflict`, steps 2 to 5 repeat, up to eight times with jitter, with the same sealed
+ *    content.
  *
- * Bootstrapping: slot, book, shares, key statement and image record go in that same call. They are
- * stored as pending before they are sent, never with the account key; after a crash
- * `read-keyring.ts` settles whether they were published.
+ * A new account also publishes slot, book, shares, key statement and image record. They are saved
+ * as pending before they are sent, without the account key. After a crash, the next reading of the
+ * keyring finds out whether they were published.
  *
- * @throws PortalError as the contract lists them. Nothing is half published.
+ * @throws PortalError as listed in the contract. Nothing is published in part.
  */
 export async function protect(
   vault: VaultSession,
@@ -60,7 +60,7 @@ export async function protect(
   );
 }
 
-/** Steps 2 to 6. */
+/** Steps 2 to 6 of [Note: Protect sequence]. */
 export async function publishNewSecret(
   vault: VaultSession,
   description: SecretDescription,
@@ -75,27 +75,30 @@ export async function publishNewSecret(
 
   const prepare = async (account: AccountView | null): Promise<Attempt<PublishedSecret>> => {
     const openedKeyring = requireOpenedKeyring(account);
-    const { openers, enrolledImage, firstAccount } = await chooser.choose(openedKeyring);
+    const { openers, enrolledImage, newAccount } = await chooser.choose(openedKeyring);
     options.onProgress?.({ phase: "sealing", done: 1, total: 2 });
-    const seal = (keys: MetadataKeys): Promise<SealedRow> =>
+    const sealNewRow = (keys: MetadataKeys): Promise<SealedRow> =>
       sealRow(vault, keys, context, description, content, openers);
-    const createAttempt = ({ label, ticket }: SealedRow, change: SignedChange): Attempt<PublishedSecret> => {
-      const row = { secret_db_id: secretId, label, ticket, keyring: change.keyring };
+    const createAttempt = ({ root: _, ...sealed }: SealedRow, change: SignedChange): Attempt<PublishedSecret> => {
+      const row = { secret_db_id: secretId, ...sealed, keyring: change.keyringChange };
       return { change, send: () => content.publish(row), result };
     };
     if (account === null || openedKeyring === null) {
-      // an account begins with an image: without one nothing could open it
-      if (firstAccount === null) throw new PortalError("opener_needed");
-      const row = await seal(firstAccount.keys);
-      return createAttempt(row, await buildFirstChange(vault, firstAccount, [row.root]));
+      // without an image, nothing could open the new account
+      if (newAccount === null) throw new PortalError("opener_needed");
+      const row = await sealNewRow(newAccount.keys);
+      return createAttempt(
+        row,
+        await buildFirstChange(vault, vault.requireAccountKeyOf(newAccount.keys), newAccount, [row.root]),
+      );
     }
-    const row = await seal(openedKeyring.keys);
+    const row = await sealNewRow(openedKeyring.keys);
     return createAttempt(
       row,
       await buildNextChange(vault, account, openedKeyring, [...account.rows.values(), row.root], { enrolledImage }),
     );
   };
-  // a new random id: a row with it can only be ours
+  // the id is random and new, so a row with this id is ours
   const findPublished = (account: AccountView): PublishedSecret | null => (account.rows.has(secretId) ? result : null);
   const onConflict = async (account: AccountView | null): Promise<void> => {
     if (account === null) await joinExistingAccount(vault, protection, options);
@@ -108,10 +111,10 @@ export async function publishNewSecret(
 }
 
 /**
- * A conflict at bootstrapping: another device was first, or our own answer got lost. Ours opens
- * under the pending key. Otherwise the picture that is shown now must open a slot of that keyring;
- * if it does not, the operation fails with `pending_dropped`, so that the person hears that another
- * account key is in use.
+ * Handles a conflict while an account is created. If the pending keys open the keyring, the
+ * response was lost and the account is ours. Otherwise another device was first, and the presented
+ * picture must open a slot of its keyring. If it does not, throws `pending_dropped`, which tells
+ * the person that another account key is in use.
  */
 async function joinExistingAccount(
   vault: VaultSession,
@@ -119,7 +122,7 @@ async function joinExistingAccount(
   options: OperationOptions,
 ): Promise<void> {
   const view = await refreshKeyring(vault, options.signal, "drop");
-  if (view?.openedKeyring !== null) return; // there is no keyring, or the pending keys opened it: it is ours
+  if (view?.openedKeyring !== null) return; // no keyring yet, or the pending keys have opened it
   try {
     if (protection.kind !== "picture") throw new PortalError("vault_locked");
     const { opener } = await unlock(vault, protection.picture, options);

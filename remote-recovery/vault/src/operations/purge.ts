@@ -5,14 +5,13 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
-import { withSharesEnded } from "../keyring/shares-document.ts";
+import { markSharesEnded } from "../keyring/shares-document.ts";
 
 /**
- * Removes secrets for good: one signed keyring change takes their rows out of the state, all or
- * none. Only what is in the trash. Their shares end with them. What another device removed
- * meanwhile counts as removed.
+ * Deletes secrets from the trash and ends their shares. One signed keyring change removes all rows
+ * from the state, or none. Rows that another device has removed meanwhile count as deleted.
  *
- * @throws PortalError `not_in_trash`, `not_found`, `vault_locked`, and those of publishing.
+ * @throws PortalError `not_in_trash`, `not_found`, `vault_locked`, and errors of publishing
  */
 export async function purge(
   vault: VaultSession,
@@ -29,16 +28,17 @@ export async function purge(
     const rows = [...account.rows.values()];
     const purgedRows = rows.filter(({ secretId }) => requestedIds.has(secretId));
     if (purgedRows.length === 0) return { done: "removed" };
-    if (purgedRows.some(({ stored }) => stored.deleted_at === undefined)) throw new PortalError("not_in_trash");
+    if (purgedRows.some(({ storedSecret }) => storedSecret.deleted_at === undefined))
+      throw new PortalError("not_in_trash");
     const remainingRows = rows.filter(({ secretId }) => !requestedIds.has(secretId));
-    const shares = withSharesEnded(openedKeyring.shares, vault.now(), ({ secret_id: secretId }) =>
+    const shares = markSharesEnded(openedKeyring.shares, vault.now(), ({ secret_id: secretId }) =>
       requestedIds.has(secretId),
     );
     const change = await buildNextChange(vault, account, openedKeyring, remainingRows, {
       ...(shares === null ? {} : { documents: { shares } }),
       purge: purgedRows.map(({ secretId }) => secretId),
     });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "removed" };
+    return { change, send: () => vault.service.changeKeyring(change.keyringChange), result: "removed" };
   };
   const findPublished = ({ rows }: AccountView): "removed" | null =>
     [...requestedIds].some((secretId) => rows.has(secretId)) ? null : "removed";

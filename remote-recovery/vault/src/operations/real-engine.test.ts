@@ -6,20 +6,21 @@ import { crc32, deflateSync } from "node:zlib";
 
 import { decodePicture } from "@relicario/engine/decoders";
 import { loadEngineInNode, loadModulesInNode } from "@relicario/engine/node";
+import { estimateStrength } from "@relicario/shared/contract";
 import { openDevice } from "../device/device.ts";
 import { createService } from "../service/service.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { textSecret, userId } from "../testing/world.ts";
-import { examine } from "./examine.ts";
+import { examinePicture } from "./examine.ts";
 import { protect } from "./protect.ts";
 import { openSmallSecret } from "./open-secret.ts";
 
-jest.setTimeout(240_000); // a real search for a picture, on a busy machine
+jest.setTimeout(240_000); // real searches for a picture are slow on a busy machine
 
 const openPhoto = (name: string): Promise<Blob> => openAsBlob(join(process.cwd(), "e2e/fixtures/photos", name));
 
-/** A PNG of a quarter of the pixels: every block of 2 × 2 becomes its mean. */
+/** A PNG with a quarter of the pixels: the mean of every block of 2 × 2. */
 async function halve(original: Blob): Promise<Blob> {
   const modules = await loadModulesInNode();
   const {
@@ -61,8 +62,8 @@ async function halve(original: Blob): Promise<Blob> {
   return new Blob(png.map((part) => Uint8Array.from(part)));
 }
 
-describe("with the real engine", () => {
-  it("a photograph protects, a small copy of it opens on another device, another photograph does not", async () => {
+describe("the vault with the real engine", () => {
+  it("protects with a photograph; a small copy opens on another device, and another photograph does not", async () => {
     const service = createFakeService(userId);
     const engine = await loadEngineInNode();
     const open = async (subject: string): Promise<VaultSession> =>
@@ -70,20 +71,26 @@ describe("with the real engine", () => {
         userId,
         service: createService(service.http),
         engine,
+        estimateStrength,
         device: await openDevice({ vendorId: "relicario", issuer: "real", subject }),
         onStateChange: () => undefined,
+        confirmMark: () => Promise.resolve(true),
       });
     const laptop = await open("laptop");
     const original = await openPhoto("picos-3264x2448.jpg");
     const copy = await halve(original);
-    const { secretId } = await protect(laptop, textSecret("Real", { picture: original, passphrase: "a phrase" }), {});
-    expect((await examine(laptop, copy, {})).known).toMatchObject({ kind: "same" });
+    const { secretId } = await protect(
+      laptop,
+      textSecret("Real", { picture: original, passphrase: "a long phrase" }),
+      {},
+    );
+    expect((await examinePicture(laptop, copy, {})).known).toMatchObject({ kind: "same" });
 
     const phone = await open("phone");
     await expect(
-      openSmallSecret(phone, secretId, { picture: await openPhoto("coffee.png"), passphrase: "a phrase" }, {}),
+      openSmallSecret(phone, secretId, { picture: await openPhoto("coffee.png"), passphrase: "a long phrase" }, {}),
     ).rejects.toMatchObject({ code: "not_this_picture_or_passphrase" });
-    const secret = await openSmallSecret(phone, secretId, { picture: copy, passphrase: "a phrase" }, {});
+    const secret = await openSmallSecret(phone, secretId, { picture: copy, passphrase: "a long phrase" }, {});
     expect(new TextDecoder().decode(secret.content)).toBe("content of Real");
   });
 });

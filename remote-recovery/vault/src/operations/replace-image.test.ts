@@ -12,35 +12,36 @@ import { replaceImage } from "./replace-image.ts";
 import { listOpeners } from "./openers.ts";
 import { protect } from "./protect.ts";
 import { openSmallSecret } from "./open-secret.ts";
+import { rotateAccountKey } from "./rotate.ts";
 import {
   expectEverythingOpens,
   interruptReplacements,
   originalPicture,
   openPreparedAccount,
-  withPassphrase,
+  passphraseReplacement,
 } from "./testing/image-replacement.ts";
 import { unlock } from "../openers/unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
+const errorWithCode = (expectedCode: string): unknown => expect.objectContaining({ code: expectedCode });
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
-const harbour = { presentedPicture: makePicture("harbour"), name: "The harbour" };
+const harbourReplacement = { presentedPicture: makePicture("harbour"), name: "The harbour" };
 
 const requireKeyring = (world: World): NonNullable<World["service"]["account"]["keyring"]> => {
   const { keyring } = world.service.account;
-  if (keyring === null) throw new TypeError("there is no keyring");
+  if (keyring === null) throw new TypeError("expected a keyring");
   return keyring;
 };
 
 const latestRev = (world: World): number => Math.max(...requireKeyring(world).states.map(({ state_rev: rev }) => rev));
 
-describe("changeImage", () => {
-  it("gives a picture a passphrase: without it nothing opens any more, with it everything, and copies go on to open", async () => {
+describe("replaceImage", () => {
+  it("adds a passphrase, which everything then needs; copies still open", async () => {
     const { world, laptop, ids, paper } = await openPreparedAccount();
-    const progress: string[] = [];
-    const { openerId } = await replaceImage(laptop, originalPicture, withPassphrase, {
-      onProgress: ({ phase, done, total }) => progress.push(`${phase} ${String(done)} of ${String(total)}`),
+    const progressEvents: string[] = [];
+    const { openerId } = await replaceImage(laptop, originalPicture, passphraseReplacement, {
+      onProgress: ({ phase, done, total }) => progressEvents.push(`${phase} ${String(done)} of ${String(total)}`),
     });
-    expect(progress).toEqual(expect.arrayContaining(["sealing 0 of 2", "sealing 2 of 2", "sending 1 of 1"]));
+    expect(progressEvents).toEqual(expect.arrayContaining(["sealing 0 of 2", "sealing 2 of 2", "sending 1 of 1"]));
     expect((await listOpeners(laptop)).openers.map(({ id, name, secretCount }) => [id, name, secretCount])).toEqual([
       [openerId, "The market", 2],
       [expect.any(String), "Paper", 2],
@@ -57,12 +58,37 @@ describe("changeImage", () => {
     expect(await laptop.service.getImageRecords()).toMatchObject([{ id: openerId }]);
   });
 
-  it("takes another passphrase, and none again", async () => {
+  it("publishes no slot of a former account key when a rotation runs between sealing and switching", async () => {
+    const { world, laptop } = await openPreparedAccount();
+    const phone = await world.open("phone");
+    (await unlock(phone, originalPicture, {})).opener.wipe();
+    const enrol = jest.spyOn(laptop.engine, "enrol");
+    const { getKeyring } = laptop.service;
+    let isRotated = false;
+    Object.assign(laptop.service, {
+      getKeyring: async (...args: Parameters<typeof getKeyring>) => {
+        if (enrol.mock.calls.length > 0 && !isRotated) {
+          isRotated = true;
+          await rotateAccountKey(phone, [originalPicture], {});
+          (await unlock(laptop, originalPicture, {})).opener.wipe();
+        }
+        return getKeyring(...args);
+      },
+    });
+    await expect(replaceImage(laptop, originalPicture, harbourReplacement, {})).rejects.toEqual(
+      errorWithCode("openers_changed"),
+    );
+    expect(isRotated).toBe(true);
+    expect(requireKeyring(world).slots).toHaveLength(1);
+    (await unlock(await world.open("tablet"), originalPicture, {})).opener.wipe();
+  });
+
+  it("changes the passphrase, and removes it", async () => {
     const { world, laptop, ids } = await openPreparedAccount();
-    await replaceImage(laptop, originalPicture, withPassphrase, {});
+    await replaceImage(laptop, originalPicture, passphraseReplacement, {});
     await replaceImage(
       laptop,
-      withPassphrase.presentedPicture,
+      passphraseReplacement.presentedPicture,
       { presentedPicture: makePicture("market", "ten stones"), name: "The market" },
       {},
     );
@@ -79,49 +105,49 @@ describe("changeImage", () => {
     );
   });
 
-  it("puts another picture in its place, and seals tickets, former versions and contents anew", async () => {
+  it("uses another picture, and re-seals tickets, former versions and contents", async () => {
     const { world, laptop, ids } = await openPreparedAccount();
     const readVersions = (): { ticket: string; content: string }[] =>
       ids.flatMap((id) =>
         (world.service.account.rows.get(id)?.versions ?? []).map(({ ticket, content }) => ({ ticket, content })),
       );
-    const before = readVersions();
-    await replaceImage(laptop, originalPicture, harbour, {});
+    const versionsBefore = readVersions();
+    await replaceImage(laptop, originalPicture, harbourReplacement, {});
     for (const [index, { ticket, content }] of readVersions().entries()) {
-      expect(ticket).not.toBe(before[index]?.ticket);
-      expect(content).not.toBe(before[index]?.content);
+      expect(ticket).not.toBe(versionsBefore[index]?.ticket);
+      expect(content).not.toBe(versionsBefore[index]?.content);
     }
-    await expectEverythingOpens(world, ids, harbour.presentedPicture, "tablet");
+    await expectEverythingOpens(world, ids, harbourReplacement.presentedPicture, "tablet");
     await expect(unlock(await world.open("other"), originalPicture, {})).rejects.toEqual(
       errorWithCode("not_this_picture"),
     );
-    expect(await protect(laptop, textSecret("Third", harbour.presentedPicture), {})).toMatchObject({
+    expect(await protect(laptop, textSecret("Third", harbourReplacement.presentedPicture), {})).toMatchObject({
       secretId: expect.any(String),
     });
   });
 
-  it("leaves the tickets of secrets that it does not open", async () => {
+  it("re-seals a secret that was protected with a second image", async () => {
     const { world, laptop } = await openPreparedAccount();
-    const { openerId } = await replaceImage(laptop, originalPicture, harbour, {});
+    const { openerId } = await replaceImage(laptop, originalPicture, harbourReplacement, {});
     const { secretId } = await protect(laptop, { ...textSecret("Third", makePicture("garden")) }, {});
     const readTicket = (): string | undefined => world.service.account.rows.get(secretId)?.versions[0]?.ticket;
-    const openerIds = (await listOpeners(laptop)).secrets.find((openers) => openers.secretId === secretId)?.openers;
-    expect(openerIds).toContain(openerId); // a new picture seals to all that there are
-    const before = readTicket();
+    const openerIds = (await listOpeners(laptop)).secrets.find((openers) => openers.secretId === secretId)?.openerIds;
+    expect(openerIds).toContain(openerId); // a new picture seals to all openers
+    const ticketBefore = readTicket();
     await replaceImage(laptop, makePicture("garden"), { presentedPicture: makePicture("lake"), name: "The lake" }, {});
-    expect(readTicket()).not.toBe(before);
+    expect(readTicket()).not.toBe(ticketBefore);
     expect(decodeContent(await openSmallSecret(await world.open("tablet"), secretId, makePicture("lake"), {}))).toBe(
       "content of Third",
     );
   });
 
-  it("begins on a locked device, by the picture as it is", async () => {
+  it("unlocks a locked device with the current picture", async () => {
     const { world, ids } = await openPreparedAccount();
-    await replaceImage(await world.open("tablet"), originalPicture, withPassphrase, {});
-    await expectEverythingOpens(world, ids, withPassphrase.presentedPicture, "library");
+    await replaceImage(await world.open("tablet"), originalPicture, passphraseReplacement, {});
+    await expectEverythingOpens(world, ids, passphraseReplacement.presentedPicture, "library");
   });
 
-  it("ends shares of a content that is sealed anew, and keeps their keys", async () => {
+  it("ends shares of re-sealed contents", async () => {
     const { adasVault: vault, share } = await createSharingWorld();
     const { shareId } = await share({});
     await replaceImage(vault, originalPicture, { presentedPicture: makePicture("garden"), name: "The garden" }, {});
@@ -132,29 +158,30 @@ describe("changeImage", () => {
   });
 
   it.each<[string, PresentedPicture, { presentedPicture: PresentedPicture; name: string }, string]>([
-    ["what is no picture of the account", makePicture("garden"), harbour, "not_this_picture"],
+    ["a picture that is no opener", makePicture("garden"), harbourReplacement, "not_this_picture"],
     [
-      "a picture that another way has",
+      "the picture of another opener",
       originalPicture,
       { presentedPicture: makePicture("garden"), name: "The garden" },
       "picture_resembles_another",
     ],
-    ["a name that says nothing", originalPicture, { ...harbour, name: "" }, "validation_error"],
-  ])("refuses %s, and changes nothing", async (_case, current, replacement, expected) => {
+    ["an empty name", originalPicture, { ...harbourReplacement, name: "" }, "validation_error"],
+  ])("refuses %s, and changes nothing", async (_case, currentPicture, replacement, expectedCode) => {
     const { world, laptop, ids } = await openPreparedAccount();
-    if (expected === "picture_resembles_another") await protect(laptop, textSecret("Third", makePicture("garden")), {});
+    if (expectedCode === "picture_resembles_another")
+      await protect(laptop, textSecret("Third", makePicture("garden")), {});
     const rev = latestRev(world);
-    await expect(replaceImage(laptop, current, replacement, {})).rejects.toEqual(errorWithCode(expected));
+    await expect(replaceImage(laptop, currentPicture, replacement, {})).rejects.toEqual(errorWithCode(expectedCode));
     expect(latestRev(world)).toBe(rev);
     expect(decodeContent(await openSmallSecret(laptop, ids[0], originalPicture, {}))).toBe("second text");
   });
 
-  it("done on two devices at the same time is done by one, and the other says so", async () => {
+  it("happens once when two devices try at the same time", async () => {
     const { world, laptop, ids } = await openPreparedAccount();
     const tablet = await world.open("tablet");
     const outcomes = await Promise.allSettled([
-      replaceImage(laptop, originalPicture, harbour, {}),
-      replaceImage(tablet, originalPicture, withPassphrase, {}),
+      replaceImage(laptop, originalPicture, harbourReplacement, {}),
+      replaceImage(tablet, originalPicture, passphraseReplacement, {}),
     ]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const outcome of outcomes)
@@ -169,124 +196,131 @@ describe("changeImage", () => {
     await expectEverythingOpens(
       world,
       ids,
-      outcomes[0].status === "fulfilled" ? harbour.presentedPicture : withPassphrase.presentedPicture,
+      outcomes[0].status === "fulfilled" ? harbourReplacement.presentedPicture : passphraseReplacement.presentedPicture,
       "library",
     );
   });
 });
 
 describe("a hostile service", () => {
-  const hasChanged = (world: World, before: number): boolean => latestRev(world) > before;
+  const hasChanged = (world: World, revBefore: number): boolean => latestRev(world) > revBefore;
   it.each<[string, string, (world: World, rev: number) => void]>([
     [
-      "says published, and switched to nothing",
+      "claims success without switching",
       "publication_not_seen",
       (world) => {
-        const earlier = world.service.snapshot();
-        world.service.transformAnswer = (call, answer) => {
-          if (call === "PUT /user/keyring") world.service.account = earlier;
-          return answer;
+        const accountBefore = world.service.snapshot();
+        world.service.transformResponse = (call, response) => {
+          if (call === "PUT /user/keyring") world.service.account = accountBefore;
+          return response;
         };
       },
     ],
     [
-      "gives the slots of before",
+      "returns the former slots",
       "publication_not_seen",
       (world, rev) => {
         const { slots } = requireKeyring(world);
-        world.service.transformAnswer = (call, answer) =>
-          call === "GET /user/keyring" && hasChanged(world, rev) ? { ...(answer as Keyring), slots } : answer;
+        world.service.transformResponse = (call, response) =>
+          call === "GET /user/keyring" && hasChanged(world, rev) ? { ...(response as Keyring), slots } : response;
       },
     ],
     [
-      "gives the slot of before beside the new one",
+      "returns the former slots next to the new ones",
       "publication_not_seen",
       (world, rev) => {
         const { slots } = requireKeyring(world);
-        world.service.transformAnswer = (call, answer) =>
+        world.service.transformResponse = (call, response) =>
           call === "GET /user/keyring" && hasChanged(world, rev)
-            ? { ...(answer as Keyring), slots: [...(answer as Keyring).slots, ...slots] }
-            : answer;
+            ? { ...(response as Keyring), slots: [...(response as Keyring).slots, ...slots] }
+            : response;
       },
     ],
     [
-      "gives the book of before",
+      "returns the former book",
       "older_state",
       (world, rev) => {
         const { book } = requireKeyring(world);
-        world.service.transformAnswer = (call, answer) =>
-          call === "GET /user/keyring" && hasChanged(world, rev) ? { ...(answer as Keyring), book } : answer;
+        world.service.transformResponse = (call, response) =>
+          call === "GET /user/keyring" && hasChanged(world, rev) ? { ...(response as Keyring), book } : response;
       },
     ],
     [
-      "drops a staged row for good",
+      "always drops a staged row",
       "list_mismatch",
       (world) => {
-        world.service.transformAnswer = (call, answer) => {
+        world.service.transformResponse = (call, response) => {
           if (call === "POST /user/keyring/stage")
             world.service.account.stage?.rows.delete([...world.service.account.stage.rows.keys()][0] ?? "");
-          return answer;
+          return response;
         };
       },
     ],
     [
-      "alters a staged row for good",
+      "always alters a staged row",
       "list_mismatch",
       (world) => {
-        world.service.transformAnswer = (call, answer) => {
+        world.service.transformResponse = (call, response) => {
           if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
-          return answer;
+          return response;
         };
       },
     ],
     [
-      "alters a staged row, and says that it is the one that was sent",
+      "alters a staged row, and reports the digest of what was sent",
       "state_conflict",
       (world) => {
-        world.service.transformAnswer = (call, answer) => {
+        world.service.transformResponse = (call, response) => {
           if (call.startsWith("GET /user/keyring/stage/")) alterStagedRow(world.service.account);
-          return answer;
+          return response;
         };
       },
     ],
-  ])("that %s is not believed", async (_, expected, corrupt) => {
+  ])("that %s is detected", async (_, expectedCode, corrupt) => {
     const { world, laptop, ids } = await openPreparedAccount();
     corrupt(world, latestRev(world));
-    await expect(replaceImage(laptop, originalPicture, withPassphrase, {})).rejects.toEqual(errorWithCode(expected));
-    world.service.transformAnswer = (_call, answer) => answer;
+    await expect(replaceImage(laptop, originalPicture, passphraseReplacement, {})).rejects.toEqual(
+      errorWithCode(expectedCode),
+    );
+    world.service.transformResponse = (_call, response) => response;
     const isDone =
       requireKeyring(world).slots.length === 2 &&
       (await unlock(await world.open("look"), originalPicture, {}).then(
         ({ opener }) => (opener.wipe(), false),
         () => true,
       ));
-    // before or after, nothing is lost
-    await expectEverythingOpens(world, ids, isDone ? withPassphrase.presentedPicture : originalPicture, "tablet");
+    // whether switched or not, nothing is lost
+    await expectEverythingOpens(
+      world,
+      ids,
+      isDone ? passphraseReplacement.presentedPicture : originalPicture,
+      "tablet",
+    );
   });
 
-  it("that loses a staged row once is given it again", async () => {
+  it("that loses a staged row once receives that row again", async () => {
     const { world, laptop, ids } = await openPreparedAccount();
-    let lost = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call === "POST /user/keyring/stage" && lost++ === 0) alterStagedRow(world.service.account);
-      return answer;
+    let stagedCount = 0;
+    world.service.transformResponse = (call, response) => {
+      if (call === "POST /user/keyring/stage" && stagedCount++ === 0) alterStagedRow(world.service.account);
+      return response;
     };
-    await replaceImage(laptop, originalPicture, withPassphrase, {});
-    expect(lost).toBeGreaterThan(1);
-    await expectEverythingOpens(world, ids, withPassphrase.presentedPicture, "tablet");
+    await replaceImage(laptop, originalPicture, passphraseReplacement, {});
+    expect(stagedCount).toBeGreaterThan(1);
+    await expectEverythingOpens(world, ids, passphraseReplacement.presentedPicture, "tablet");
   });
 
-  it("that keeps the answer to itself is asked what became of it", async () => {
+  it("that withholds the response is detected by reading the account again", async () => {
     const { world, laptop, ids } = await openPreparedAccount();
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, response) => {
       if (call === "PUT /user/keyring") throw new PortalError("service_unavailable");
-      return answer;
+      return response;
     };
-    await replaceImage(laptop, originalPicture, withPassphrase, {});
-    await expectEverythingOpens(world, ids, withPassphrase.presentedPicture, "tablet");
+    await replaceImage(laptop, originalPicture, passphraseReplacement, {});
+    await expectEverythingOpens(world, ids, passphraseReplacement.presentedPicture, "tablet");
   });
 });
 
-describe("a change that is killed", () => {
-  it("at any of its calls leaves one consistent account, and is done by going on", () => interruptReplacements(2));
+describe("an interrupted replacement", () => {
+  it("leaves one consistent account after any call, and can be repeated", () => interruptReplacements(2));
 });

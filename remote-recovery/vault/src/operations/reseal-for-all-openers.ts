@@ -7,29 +7,29 @@ import type { BookOpener } from "../seal/book.ts";
 import { sha256 } from "../seal/bytes.ts";
 import { sealLabel } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
+import { signSealedTicket } from "../seal/account-signatures.ts";
 import { sealTicket } from "../seal/ticket.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readPortableSecret, type LabelledRow } from "../secrets/portable-secret.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
-import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import { requireVerifiedInner } from "../keyring/verified-inner.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { toRootRow } from "../secrets/seal-secret.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openableRows, bookWithOpeners } from "./openers.ts";
+import { readOpenableRows, buildBookWithOpeners } from "./openers.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 
-/** Which openers a secret is to have, of those in the book as it is then. */
 type OpenerSelector = (openers: readonly BookOpener[]) => readonly BookOpener[];
 
 /**
- * Seals the tickets of all secrets that the shown opener opens to every opener of the book, one
- * signed change each: what is done stays done, and the next call goes on with the rest. Contents,
- * content identities and former versions stay as they are.
+ * Seals the tickets of all secrets that the presented opener opens to every opener of the book.
+ * Uses one signed change per secret, so that the next call continues after an interruption.
+ * Contents, content identities and former versions do not change.
  *
- * @throws PortalError those of showing an opener, of recovering and of publishing.
+ * @throws PortalError those of presenting, reading tickets and publishing
  */
 export function resealForAllOpeners(
   vault: VaultSession,
@@ -42,12 +42,12 @@ export function resealForAllOpeners(
 }
 
 /**
- * Takes an opener out of the tickets that the shown one opens as well, then out of book and
+ * Removes an opener from the tickets that the presented opener also opens, then from book and
  * keyring.
  *
- * @param options `acceptedLosses` names the secrets that nothing else opens.
- * @throws PortalError `not_found`, `validation_error` for the shown one itself, `last_opener`, and
- *   those of {@link resealForAllOpeners}.
+ * @param options `acceptedLosses` names secrets that may be lost because no other opener opens them
+ * @throws PortalError `not_found`, `validation_error` for the presented opener itself,
+ *   `last_opener`, and those of {@link resealForAllOpeners}
  */
 export function removeOpener(
   vault: VaultSession,
@@ -66,8 +66,8 @@ export function removeOpener(
 }
 
 /**
- * @throws PortalError `last_opener` for the last image, and when it is the only way to other
- *   secrets than those named.
+ * @throws PortalError `last_opener` for the last image, and if a secret outside `acceptedLosses`
+ *   would have no opener
  */
 async function requireRemovableOpener(
   vault: VaultSession,
@@ -82,7 +82,7 @@ async function requireRemovableOpener(
   if (openerToRemove === undefined) throw new PortalError("not_found");
   const remainingOpeners = openers.filter(({ id }) => id !== openerId);
   if (!remainingOpeners.some(({ kind }) => kind === "image")) throw new PortalError("last_opener");
-  const lostRows = (await openableRows(vault, account)).filter(
+  const lostRows = (await readOpenableRows(vault, account)).filter(
     ({ label }) => label.openers.includes(openerId) && !remainingOpeners.some(({ id }) => label.openers.includes(id)),
   );
   const acceptedIds = new Set(acceptedLosses);
@@ -92,8 +92,9 @@ async function requireRemovableOpener(
 }
 
 /**
- * {@link resealForAllOpeners} with an opener that is shown already. @param onlyOpenedBy only
- * secrets that this one opens
+ * Like {@link resealForAllOpeners}, with the keys of a recognised opener.
+ *
+ * @param onlyOpenedBy if set, only secrets that this opener opens
  */
 export async function resealAll(
   vault: VaultSession,
@@ -105,24 +106,24 @@ export async function resealAll(
   const account = await readAccount(vault, options.signal);
   const openedKeyring = requireOpenedKeyring(account);
   if (account === null || openedKeyring === null) throw new PortalError("no_keyring");
-  await requireVerifiedOpeners(vault, openedKeyring);
-  const rows = (await openableRows(vault, account)).filter(
+  await requireVerifiedInner(vault, openedKeyring);
+  const rowsToReseal = (await readOpenableRows(vault, account)).filter(
     ({ label }) =>
       (onlyOpenedBy === undefined || label.openers.includes(onlyOpenedBy)) &&
       !hasSameOpeners(label.openers, selectOpeners(openedKeyring.book.openers)),
   );
   const skipped: string[] = [];
-  for (const [index, labelledRow] of rows.entries()) {
+  for (const [index, labelledRow] of rowsToReseal.entries()) {
     throwIfCancelled(options.signal);
-    options.onProgress?.({ phase: "sealing", done: index, total: rows.length });
+    options.onProgress?.({ phase: "sealing", done: index, total: rowsToReseal.length });
     if (!(await resealTicket(vault, labelledRow.row.secretId, opener, selectOpeners, options.signal)))
       skipped.push(labelledRow.row.secretId);
   }
-  options.onProgress?.({ phase: "sealing", done: rows.length, total: rows.length });
-  return { resealed: rows.length - skipped.length, skipped };
+  options.onProgress?.({ phase: "sealing", done: rowsToReseal.length, total: rowsToReseal.length });
+  return { resealedCount: rowsToReseal.length - skipped.length, skippedIds: skipped };
 }
 
-/** False for a secret that this opener does not open, or that this account did not sign. */
+/** Returns false if this opener does not open the secret, or this account did not sign it. */
 function resealTicket(
   vault: VaultSession,
   secretId: string,
@@ -132,29 +133,37 @@ function resealTicket(
 ): Promise<boolean> {
   const sentDigests = new Set<string>();
   const prepare = async (account: AccountView | null): Promise<Attempt<boolean> | { done: boolean }> => {
-    if (account?.rows.has(secretId) !== true) return { done: true }; // removed for good meanwhile
+    if (account?.rows.has(secretId) !== true) return { done: true }; // the secret was purged meanwhile
     const { openedKeyring, row } = requireRow(account, secretId);
-    await requireVerifiedOpeners(vault, openedKeyring);
+    await requireVerifiedInner(vault, openedKeyring);
     const previousLabel = await openRowLabel(vault.userId, openedKeyring.keys, row);
     const openers = selectOpeners(openedKeyring.book.openers);
     if (hasSameOpeners(previousLabel.openers, openers)) return { done: true };
     if (!previousLabel.openers.includes(opener.openerId) || openers.length === 0) return { done: false };
-    const portable = await readPortableSecret(
+    const portableSecret = await readPortableSecret(
       vault,
       openedKeyring,
       { row, label: previousLabel } satisfies LabelledRow,
       opener,
       signal === undefined ? {} : { signal },
     );
-    if (portable.author !== "verified" || portable.row !== row) return { done: false };
+    if (portableSecret.signatureStatus !== "verified" || portableSecret.row !== row) return { done: false };
     const context = { secretId, version: row.version, rev: row.rev + 1 };
-    const { sig: _, ...ticket } = portable.ticket;
-    const sealedTicket = await sealTicket(
-      openedKeyring.keys,
-      openers.map(({ recipient }) => recipient),
-      { ...ticket, title: previousLabel.title, tags: previousLabel.tags, name: previousLabel.name, rev: context.rev },
-    );
+    const { sig: _, ...ticket } = portableSecret.ticket;
+    const accountKey = vault.requireAccountKeyOf(openedKeyring.keys);
     const ids = openers.map(({ id }) => id);
+    const { title, tags, name } = previousLabel;
+    const sealedTicket = await sealTicket(
+      accountKey,
+      openers.map(({ recipient }) => recipient),
+      { ...ticket, title, tags, name, openers: ids, rev: context.rev },
+    );
+    const signature = await signSealedTicket(accountKey, sealedTicket, {
+      ...context,
+      userId: vault.userId,
+      shareId: null,
+      contentSha256: ticket.content_sha256,
+    });
     const label = await sealLabel(openedKeyring.keys, vault.userId, context, {
       ...previousLabel,
       openers: ids,
@@ -171,7 +180,8 @@ function resealTicket(
         base_version: row.version,
         label,
         ticket: toBase64url(sealedTicket),
-        keyring: change.keyring,
+        ticket_sig: signature,
+        keyring: change.keyringChange,
       });
     return { change, send, result: true };
   };
@@ -192,8 +202,8 @@ async function removeFromBook(
 ): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"removed"> | { done: "removed" }> => {
     const { accountKey } = vault;
-    const currentKeyring = requireOpenedKeyring(account);
-    const openerToRemove = currentKeyring?.book.openers.find(({ id }) => id === openerId);
+    const latestKeyring = requireOpenedKeyring(account);
+    const openerToRemove = latestKeyring?.book.openers.find(({ id }) => id === openerId);
     if (openerToRemove === undefined) return { done: "removed" };
     const openedKeyring = await requireRemovableOpener(vault, account, openerId, acceptedLosses);
     if (account === null || accountKey === null) throw new PortalError("show_opener_first");
@@ -201,14 +211,14 @@ async function removeFromBook(
     const images = openedKeyring.book.images.map((image) =>
       image.id === openerId ? { ...image, status: "removed" as const } : image,
     );
-    const book = await bookWithOpeners(vault, accountKey, { ...openedKeyring.book, images }, openers);
+    const book = await buildBookWithOpeners(vault, accountKey, { ...openedKeyring.book, images }, openers);
     const removal = { set: [], remove: [openerId] };
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
       documents: { book },
       slots: removal,
       ...(openerToRemove.kind === "image" ? { imageRecords: removal } : {}),
     });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "removed" };
+    return { change, send: () => vault.service.changeKeyring(change.keyringChange), result: "removed" };
   };
   const findPublished = ({ view }: AccountView): "removed" | null =>
     view.openedKeyring?.book.openers.some(({ id }) => id === openerId) === false ? "removed" : null;

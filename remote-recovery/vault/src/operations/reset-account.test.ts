@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromBase64url, hasValidSignature, toBase64url, type Keyring, type KeyringChange } from "@relicario/shared/api";
+import { fromBase64url, isSelfSigned, toBase64url, type Keyring, type KeyringChange } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
@@ -23,7 +23,7 @@ const readTitles = async (vault: VaultSession): Promise<(string | undefined)[]> 
 const reset = (vault: VaultSession, picture = "forest") =>
   resetAccount(vault, { presentedPicture: makePicture(picture), name: "Forest" });
 
-/** An account of before with one secret, and the device that made it. */
+/** An account with one secret, and the device that created it. */
 const createAccountWithSecret = async (): Promise<{ world: World; laptop: VaultSession }> => {
   const world = createWorld();
   const laptop = await world.open();
@@ -32,36 +32,36 @@ const createAccountWithSecret = async (): Promise<{ world: World; laptop: VaultS
 };
 const requireKeyring = (world: World): NonNullable<World["service"]["account"]["keyring"]> => {
   const { keyring } = world.service.account;
-  if (keyring === null) throw new TypeError("there is a keyring");
+  if (keyring === null) throw new TypeError("expected a keyring");
   return keyring;
 };
 
-describe("beginAnew", () => {
-  it("takes the next generation and the next state that leads on, and leaves nothing of before", async () => {
+describe("resetAccount", () => {
+  it("uses the next key epoch and the next state of the chain, and leaves no former data", async () => {
     const { world } = await createAccountWithSecret();
-    const before = structuredClone(requireKeyring(world));
+    const keyringBefore = structuredClone(requireKeyring(world));
     world.service.account.accountReset = "ready";
     const phone = await world.open("phone");
     await reset(phone);
-    const sent = lastOf(
+    const sentChange = lastOf(
       world.service.bodies.filter(
         (body): body is KeyringChange => typeof body === "object" && body !== null && "key_statement" in body,
       ),
     );
-    expect(sent).toMatchObject({
+    expect(sentChange).toMatchObject({
       key_epoch: 2,
       state_rev: 2,
       key_statement: { key_epoch: 2, previous_sig: null, user_id: userId },
     });
-    expect(sent?.slots?.remove).toEqual(before.slots.map((slot) => slot.opener_id));
-    expect(sent?.image_records?.remove).toEqual(before.imageRecords.map(({ id }) => id));
+    expect(sentChange?.slots?.remove).toEqual(keyringBefore.slots.map((slot) => slot.opener_id));
+    expect(sentChange?.image_records?.remove).toEqual(keyringBefore.imageRecords.map(({ id }) => id));
     const { keyStatement, states } = requireKeyring(world);
-    expect(keyStatement.signing_key).not.toBe(before.keyStatement.signing_key);
-    expect(hasValidSignature("key", keyStatement, fromBase64url(keyStatement.signing_key))).toBe(true);
+    expect(keyStatement.signing_key).not.toBe(keyringBefore.keyStatement.signing_key);
+    expect(isSelfSigned(keyStatement)).toBe(true);
     expect((await refreshKeyring(phone))?.openedKeyring?.state).toMatchObject({
       count: 0,
       state_rev: 2,
-      previous: computeStateDigest(lastOf(before.states)?.state ?? ""),
+      previous: computeStateDigest(lastOf(keyringBefore.states)?.state ?? ""),
     });
     expect(states).toHaveLength(2);
     expect(await phone.loadCheckpoint()).toMatchObject({ keyEpoch: 2, stateRev: 2 });
@@ -70,7 +70,7 @@ describe("beginAnew", () => {
     expect(await readTitles(phone)).toEqual(["After"]);
   });
 
-  it("takes the place of the account on the device that held it, and is there after a reload", async () => {
+  it("replaces the account on its device, even after a reload", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await setDeviceKind(laptop, "own");
     world.service.account.accountReset = "ready";
@@ -80,7 +80,7 @@ describe("beginAnew", () => {
     expect(await readTitles(await world.open())).toEqual(["After"]);
   });
 
-  it("is taken by another device of the account with the new picture alone", async () => {
+  it("unlocks other devices only with the new picture", async () => {
     const { world, laptop } = await createAccountWithSecret();
     const tablet = await world.open("tablet");
     (await unlock(tablet, makePicture("market"))).opener.wipe();
@@ -95,7 +95,7 @@ describe("beginAnew", () => {
     }
   });
 
-  it("changes nothing where the service says that it may not be begun", async () => {
+  it("changes nothing when the service refuses it", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await expect(reset(laptop)).rejects.toMatchObject({ code: "conflict" });
     expect(await readTitles(laptop)).toEqual(["Before"]);
@@ -109,18 +109,18 @@ describe("beginAnew", () => {
     ).toEqual(["Before", "Meanwhile"]);
   });
 
-  it("needs something to follow", async () => {
+  it("needs an existing account", async () => {
     await expect(reset(await createWorld().open())).rejects.toMatchObject({ code: "no_keyring" });
   });
 
-  it("is seen as done when its answer was lost, at once or after a reload", async () => {
+  it("completes after a lost response, immediately or after a reload", async () => {
     for (const reload of [false, true]) {
       const { world } = await createAccountWithSecret();
       world.service.account.accountReset = "ready";
       const laptop = await world.open();
-      world.service.transformAnswer = (call, answer) => {
+      world.service.transformResponse = (call, response) => {
         if (call === "PUT /user/keyring") throw new PortalError("internal_error");
-        return answer;
+        return response;
       };
       if (reload) {
         world.service.beforeCall = (call) => {
@@ -130,55 +130,56 @@ describe("beginAnew", () => {
       }
       await (reload ? expect(reset(laptop)).rejects.toMatchObject({ code: "service_unavailable" }) : reset(laptop));
       world.service.beforeCall = () => undefined;
-      const after = reload ? await world.open() : laptop;
-      if (reload) await reset(after);
-      if (after.state.status !== "unlocked") (await unlock(after, makePicture("forest"))).opener.wipe();
-      expect(await readTitles(after)).toEqual([]);
+      const device = reload ? await world.open() : laptop;
+      if (reload) await reset(device);
+      if (device.state.status !== "unlocked") (await unlock(device, makePicture("forest"))).opener.wipe();
+      expect(await readTitles(device)).toEqual([]);
       expect(requireKeyring(world).states).toHaveLength(2);
     }
   });
 
-  it("sketches its picture once, however often it is sent", async () => {
+  it("enrols its picture once for all attempts", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await expect(reset(laptop)).rejects.toMatchObject({ code: "conflict" });
-    const first = await loadPendingAccount(laptop.device);
+    const pendingAccount = await loadPendingAccount(laptop.device);
     world.service.account.accountReset = "ready";
     await reset(laptop);
-    expect(requireKeyring(world).imageRecords.map(({ id }) => id)).toEqual([first?.record.id]);
+    expect(requireKeyring(world).imageRecords.map(({ id }) => id)).toEqual([pendingAccount?.record.id]);
   });
 });
 
-describe("a service that pretends a new beginning", () => {
-  /** An account of the service's own making, which follows the state that is there. */
+describe("a service that forges a reset", () => {
+  /** Forges an account that follows the current state. */
   const forgeReset = async (
     world: World,
     keyEpoch: number,
-    change: { readonly previous?: string | null; readonly root?: string; readonly broken?: boolean } = {},
+    overrides: { readonly previous?: string | null; readonly root?: string; readonly broken?: boolean } = {},
   ): Promise<void> => {
     const keyring = requireKeyring(world);
-    const last = lastOf(keyring.states);
-    if (last === undefined) throw new TypeError("there is a state");
-    const keys = await deriveMetadataKeys(AccountKey.generate(keyEpoch));
-    const statement = await createKeyStatement(keys, userId);
+    const lastState = lastOf(keyring.states);
+    if (lastState === undefined) throw new TypeError("expected a state");
+    const accountKey = AccountKey.generate(keyEpoch);
+    const keys = await deriveMetadataKeys(accountKey);
+    const statement = await createKeyStatement(accountKey, userId);
     const zeroDigest = toBase64url(new Uint8Array(32));
     const state = {
       v: 1 as const,
       key_epoch: keyEpoch,
-      state_rev: last.state_rev + 1,
+      state_rev: lastState.state_rev + 1,
       count: 0,
-      root: change.root ?? zeroDigest,
+      root: overrides.root ?? zeroDigest,
       book_sha256: zeroDigest,
       shares_sha256: zeroDigest,
       requests_sha256: null,
     };
-    const previous = change.previous === undefined ? computeStateDigest(last.state) : change.previous;
+    const previous = overrides.previous === undefined ? computeStateDigest(lastState.state) : overrides.previous;
     keyring.states.push({ state_rev: state.state_rev, state: await sealState(keys, userId, state, previous) });
     keyring.keyEpoch = keyEpoch;
     keyring.keyStatement =
-      change.broken === true ? { ...statement, recipient: keyring.keyStatement.recipient } : statement;
+      overrides.broken === true ? { ...statement, recipient: keyring.keyStatement.recipient } : statement;
   };
 
-  it("gets no picture to open it: the account's own slot is of another generation, and it can make none", async () => {
+  it("cannot unlock with the account's slot, which has another key epoch", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await forgeReset(world, 2);
     await refreshKeyring(laptop);
@@ -187,7 +188,7 @@ describe("a service that pretends a new beginning", () => {
     expect(await laptop.loadCheckpoint()).toMatchObject({ keyEpoch: 1, stateRev: 1 });
   });
 
-  it("cannot take another account of the same generation, nor of a lower one, in its place", async () => {
+  it("cannot use another account with the same or a lower key epoch", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await forgeReset(world, 1);
     await expect(refreshKeyring(laptop)).rejects.toMatchObject({ code: "own_key_changed" });
@@ -201,7 +202,7 @@ describe("a service that pretends a new beginning", () => {
     expect(await afterReset.laptop.loadCheckpoint()).toMatchObject({ keyEpoch: 2, stateRev: 2 });
   });
 
-  it("cannot lead the device away from the states that it knows", async () => {
+  it("cannot fork the chain of states", async () => {
     for (const previous of [null, toBase64url(new Uint8Array(32))]) {
       const { world, laptop } = await createAccountWithSecret();
       await forgeReset(world, 2, { previous });
@@ -214,40 +215,40 @@ describe("a service that pretends a new beginning", () => {
     }
   });
 
-  it("is not followed with a statement that does not verify itself, or that names somebody else", async () => {
+  it("is refused with an unverifiable statement, or one of another user", async () => {
     const { world, laptop } = await createAccountWithSecret();
     world.service.account.accountReset = "ready";
     await forgeReset(world, 2, { broken: true });
     await expect(reset(laptop)).rejects.toMatchObject({ code: "own_key_changed" });
-    const another = await createAccountWithSecret();
-    another.world.service.transformAnswer = (call, answer) => {
-      if (call !== "GET /user/keyring" || answer === null) return answer;
-      const keyring = answer as Keyring;
+    const otherAccount = await createAccountWithSecret();
+    otherAccount.world.service.transformResponse = (call, response) => {
+      if (call !== "GET /user/keyring" || response === null) return response;
+      const keyring = response as Keyring;
       return {
         ...keyring,
         key_statement: { ...keyring.key_statement, user_id: "019a9e2c-7c1e-7abc-8def-0123456789ff" },
       };
     };
-    await expect(reset(another.laptop)).rejects.toMatchObject({ code: "own_key_changed" });
-    expect(another.world.service.calls.filter((call) => call === "PUT /user/keyring")).toEqual([]);
+    await expect(reset(otherAccount.laptop)).rejects.toMatchObject({ code: "own_key_changed" });
+    expect(otherAccount.world.service.calls.filter((call) => call === "PUT /user/keyring")).toEqual([]);
   });
 
-  it("says that it is begun, and keeps the account as it was: nothing is believed, and everything is still there", async () => {
+  it("loses nothing when it claims a reset that did not happen", async () => {
     const { world, laptop } = await createAccountWithSecret();
     (await unlock(laptop, makePicture("market"))).opener.wipe();
     world.service.account.accountReset = "ready";
-    const before = world.service.snapshot();
-    world.service.transformAnswer = (call, answer) => {
-      if (call === "PUT /user/keyring") world.service.account = structuredClone(before);
-      return answer;
+    const accountBefore = world.service.snapshot();
+    world.service.transformResponse = (call, response) => {
+      if (call === "PUT /user/keyring") world.service.account = structuredClone(accountBefore);
+      return response;
     };
     await expect(reset(laptop)).rejects.toMatchObject({ code: "publication_not_seen" });
-    world.service.transformAnswer = (_call, answer) => answer;
+    world.service.transformResponse = (_call, response) => response;
     await protect(laptop, textSecret("Still here"), {});
     expect(await readTitles(laptop)).toEqual(["Before", "Still here"]);
   });
 
-  it("gives a slot of before under the new statement, which opens nothing", async () => {
+  it("cannot use a former slot under the new statement", async () => {
     const { world, laptop } = await createAccountWithSecret();
     const recognised = await unlock(laptop, makePicture("market"));
     const [slot] = requireKeyring(world).slots;

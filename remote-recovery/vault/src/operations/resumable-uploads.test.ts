@@ -13,7 +13,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
-  makeProtectOrder,
+  makeProtectPlan,
   randomFile,
   openTabWithFirstSecret,
   openUploadingTab,
@@ -32,28 +32,28 @@ import {
   type UploadPlan,
 } from "./resumable-uploads.ts";
 
-const { plain, file } = randomFile(3 * fakePartBytes + 77);
+const { plaintext: plainBytes, file } = randomFile(3 * fakePartBytes + 77);
 let world: World;
 let laptop: VaultSession;
 let tab: UploadingTab;
-let first: string;
+let firstSecretId: string;
 
 beforeEach(async () => {
   world = createWorld();
-  ({ tab, laptop, first } = await openTabWithFirstSecret(world));
+  ({ tab, laptop, firstId: firstSecretId } = await openTabWithFirstSecret(world));
 });
 
-const newSecretPlan = (title = "Film"): UploadPlan => makeProtectOrder(fileSecret(title, file));
+const newSecretPlan = (title = "Film"): UploadPlan => makeProtectPlan(fileSecret(title, file));
 const newVersionPlan = (baseVersion: number): UploadPlan => ({
   operation: "update",
-  secretId: first,
+  secretId: firstSecretId,
   change: { baseVersion, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } },
   size: file.size,
   handle: null,
 });
 const isStored = (uploadId: string): boolean => world.service.account.uploads?.has(uploadId) === true;
 
-/** Begins and sends; publishing is left. */
+/** Begins an upload and sends all parts, without publishing. */
 async function beginAndSend(plan = newSecretPlan()): Promise<string> {
   const uploadId = await beginUpload(laptop, tab, plan, {});
   await tab.send(uploadId, file);
@@ -64,10 +64,10 @@ async function saveContentOf(vault: VaultSession, secretId: string): Promise<Blo
   const { sealed } = await openSecret(vault, secretId, makePicture("market"), {});
   const { identity, ...content } = sealed;
   const { bytes } = await tab.calls.range(content, 0, contentHeadSize);
-  const written: Blob[] = [];
+  const writtenBlobs: Blob[] = [];
   const sink = {
-    write: async (piece: Uint8Array<ArrayBuffer>) => void written.push(new Blob([piece])),
-    commit: () => Promise.resolve(new Blob(written)),
+    write: async (piece: Uint8Array<ArrayBuffer>) => void writtenBlobs.push(new Blob([piece])),
+    commit: () => Promise.resolve(new Blob(writtenBlobs)),
     discard: async () => undefined,
   };
   const deps = { calls: tab.calls, digest: createResumableDigest(), retryPolicy: tab.retryPolicy, sink };
@@ -86,25 +86,25 @@ describe("an upload", () => {
     expect(version).toBe(1);
     expect(await tab.records.list()).toEqual([]);
     const phone = await world.open("phone");
-    expect(new Uint8Array(await (await saveContentOf(phone, secretId)).arrayBuffer())).toEqual(plain);
+    expect(new Uint8Array(await (await saveContentOf(phone, secretId)).arrayBuffer())).toEqual(plainBytes);
   });
 
-  it("makes the account when it is the very first secret", async () => {
+  it("creates the account with the first secret", async () => {
     world = createWorld();
     laptop = await world.open();
     tab = await openUploadingTab(world, laptop);
     const request = fileSecret("Film", file, makePicture("market"));
-    const uploadId = await beginUpload(laptop, tab, makeProtectOrder(request), {});
+    const uploadId = await beginUpload(laptop, tab, makeProtectPlan(request), {});
     await tab.send(uploadId, file);
     expect(world.service.account.keyring).toBeNull();
     await finishUpload(laptop, tab, uploadId, request.protection, {});
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["Film"]);
   });
 
-  it("becomes the next version of a secret, and a conflict leaves what was sent", async () => {
+  it("becomes the next version of a secret, but stays unpublished after a conflict", async () => {
     const uploadId = await beginAndSend(newVersionPlan(1));
     const lateUploadId = await beginAndSend(newVersionPlan(1));
-    expect(await finishUpload(laptop, tab, uploadId, null, {})).toEqual({ secretId: first, version: 2 });
+    expect(await finishUpload(laptop, tab, uploadId, null, {})).toEqual({ secretId: firstSecretId, version: 2 });
     await expect(finishUpload(laptop, tab, lateUploadId, null, {})).rejects.toMatchObject({
       code: "version_conflict",
       details: { version: 2 },
@@ -112,10 +112,10 @@ describe("an upload", () => {
     expect([isStored(lateUploadId), (await listUploads(laptop, tab)).length]).toEqual([true, 1]);
   });
 
-  it("is refused before anything is sent when another device saved first", async () => {
+  it("is refused before anything is sent if another device has saved first", async () => {
     await update(
       laptop,
-      first,
+      firstSecretId,
       {
         baseVersion: 1,
         content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) },
@@ -129,33 +129,34 @@ describe("an upload", () => {
   it("is published once by two tabs that finish it at the same time", async () => {
     const uploadId = await beginAndSend();
     const secondTab = await world.open();
-    const answers = await Promise.all([
+    (await unlock(secondTab, makePicture("market"), {})).opener.wipe();
+    const responses = await Promise.all([
       finishUpload(laptop, tab, uploadId, null, {}),
       finishUpload(secondTab, await openUploadingTab(world, secondTab), uploadId, null, {}),
     ]);
-    expect(answers[0]).toEqual(answers[1]);
-    expect(world.service.account.rows.get(answers[0].secretId)?.versions).toHaveLength(1);
+    expect(responses[0]).toEqual(responses[1]);
+    expect(world.service.account.rows.get(responses[0].secretId)?.versions).toHaveLength(1);
   });
 
-  it("is published once when the answer got lost", async () => {
+  it("is published once when a response is lost", async () => {
     const uploadId = await beginAndSend();
-    let lostAnswers = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call.startsWith("PUT /v2/") && lostAnswers++ < 1) throw new PortalError("service_unavailable");
-      return answer;
+    let lostResponses = 0;
+    world.service.transformResponse = (call, response) => {
+      if (call.startsWith("PUT /v2/") && lostResponses++ < 1) throw new PortalError("service_unavailable");
+      return response;
     };
     const { secretId } = await finishUpload(laptop, tab, uploadId, null, {});
     expect(world.service.account.rows.get(secretId)?.versions).toHaveLength(1);
   });
 
-  it("is not published before all of it is there", async () => {
+  it("is not published before all parts have arrived", async () => {
     const uploadId = await beginUpload(laptop, tab, newSecretPlan(), {});
     await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "upload_incomplete" });
   });
 });
 
-describe("what a device keeps of an upload", () => {
-  it("waits under the lock without a name, and is published once unlocked", async () => {
+describe("the record of an upload", () => {
+  it("is listed without a name while locked, and published after unlocking", async () => {
     const uploadId = await beginAndSend();
     laptop.lock();
     expect(await listUploads(laptop, tab)).toMatchObject([
@@ -168,21 +169,21 @@ describe("what a device keeps of an upload", () => {
     await expect(finishUpload(laptop, tab, uploadId, null, {})).resolves.toMatchObject({ version: 1 });
   });
 
-  it("says nothing to whoever reads the disk: neither key nor identity, title nor name", async () => {
+  it("reveals neither key, identity, title nor name on the disk", async () => {
     const uploadId = await beginUpload(laptop, tab, newSecretPlan("A very telling title"), {});
     const record = await tab.records.get(uploadId);
-    if (record === null) throw new TypeError("a record");
+    if (record === null) throw new TypeError("expected a record");
     const { identity } = await readPublishingState(laptop.device, record);
     const { payload_key: key } = await readSealingState(laptop.device, record);
-    const stored =
+    const storedText =
       [record.sealing, record.publishing].map(({ data }) => Buffer.from(data).toString("latin1")).join() +
       JSON.stringify({ ...record, sealing: null, publishing: null });
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
     for (const secret of [identity, key, Buffer.from(fromBase64url(key)).toString("latin1"), "telling", "film.mp4"])
-      expect(stored).not.toContain(secret);
+      expect(storedText).not.toContain(secret);
   });
 
-  it("is forgotten a day after its last part, here and at the service", async () => {
+  it("is deleted a day after its last part, here and at the service", async () => {
     const uploadId = await beginUpload(laptop, tab, newSecretPlan(), {});
     const { now } = laptop;
     const laterBy = (milliseconds: number): VaultSession => Object.assign(laptop, { now: () => now() + milliseconds });
@@ -191,7 +192,7 @@ describe("what a device keeps of an upload", () => {
     expect([await tab.records.list(), isStored(uploadId)]).toEqual([[], false]);
   });
 
-  it("says when it ends: a day after its last part left, however often it was gone on with since", async () => {
+  it("expires a day after its last part was sent, however often it is resumed", async () => {
     const deviceAt = (hours: number): VaultSession =>
       Object.assign(laptop, { now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000 });
     const uploadId = await beginUpload(deviceAt(0), tab, newSecretPlan(), {});
@@ -199,15 +200,15 @@ describe("what a device keeps of an upload", () => {
       (await openUploadingTab(world, deviceAt(hours))).send(uploadId, file);
     await sendAt(0);
     const record = await tab.records.get(uploadId);
-    if (record === null) throw new TypeError("a record");
-    await tab.records.replace({ ...record, sealed: false }); // the tab was closed before this was written
+    if (record === null) throw new TypeError("expected a record");
+    await tab.records.replace({ ...record, sealed: false }); // the tab closed before this was saved
     await sendAt(20);
     expect(await listUploads(deviceAt(20), tab)).toMatchObject([
       { state: "sealed", expiresAt: "2026-11-22T10:00:00.000Z" },
     ]);
   });
 
-  it("is not begun where it cannot be kept: the service is told", async () => {
+  it("that cannot be saved cancels the upload at the service", async () => {
     const fullTab = { ...tab, records: { ...tab.records, add: () => Promise.reject(new PortalError("storage_full")) } };
     await expect(beginUpload(laptop, fullTab, newSecretPlan(), {})).rejects.toMatchObject({ code: "storage_full" });
     expect(world.service.account.uploads?.size).toBe(0);
@@ -218,39 +219,39 @@ describe("restartUpload", () => {
   it.each<[string, () => UploadPlan]>([
     ["a new secret", newSecretPlan],
     ["a new version", () => newVersionPlan(1)],
-  ])("sends %s from the beginning, with another file and under other keys", async (_case, createPlan) => {
+  ])("sends %s from the beginning, with another file and other keys", async (_case, createPlan) => {
     const uploadId = await beginAndSend(createPlan());
-    const before = await tab.records.get(uploadId);
-    const { plain: otherBytes, file: changed } = randomFile(fakePartBytes + 5);
+    const formerRecord = await tab.records.get(uploadId);
+    const { plaintext: otherBytes, file: otherFile } = randomFile(fakePartBytes + 5);
     const { uploadId: restartedId } = await restartUpload(
       laptop,
       tab,
       uploadId,
-      { size: changed.size, handle: null },
+      { size: otherFile.size, handle: null },
       {},
     );
-    if (restartedId === null || before === null) throw new TypeError("an upload");
+    if (restartedId === null || formerRecord === null) throw new TypeError("expected an upload");
     expect([
       isStored(uploadId),
       isStored(restartedId),
       (await tab.records.list()).map(({ uploadId: id }) => id),
     ]).toEqual([false, true, [restartedId]]);
-    const after = await tab.records.get(restartedId);
-    if (after === null) throw new TypeError("a record");
-    expect((await readSealingState(laptop.device, after)).payload_key).not.toBe(
-      (await readSealingState(laptop.device, before)).payload_key,
+    const restartedRecord = await tab.records.get(restartedId);
+    if (restartedRecord === null) throw new TypeError("expected a record");
+    expect((await readSealingState(laptop.device, restartedRecord)).payload_key).not.toBe(
+      (await readSealingState(laptop.device, formerRecord)).payload_key,
     );
-    await tab.send(restartedId, changed);
+    await tab.send(restartedId, otherFile);
     const { secretId } = await finishUpload(laptop, tab, restartedId, null, {});
     expect(new Uint8Array(await (await saveContentOf(laptop, secretId)).arrayBuffer())).toEqual(otherBytes);
   });
 
-  it("begins nothing when a call that left before was published after all", async () => {
+  it("starts nothing when an earlier call was published after all", async () => {
     const uploadId = await beginAndSend();
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, response) => {
       if (call.startsWith("PUT /v2/")) world.service.beforeCall = () => Promise.reject(new PortalError("offline"));
       if (call.startsWith("PUT /v2/")) throw new PortalError("offline");
-      return answer;
+      return response;
     };
     await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "offline" });
     world.service.beforeCall = () => undefined;
@@ -261,7 +262,7 @@ describe("restartUpload", () => {
     expect([await tab.records.list(), world.service.account.rows.size]).toEqual([[], 2]);
   });
 
-  it("keeps the one before when none can be begun", async () => {
+  it("keeps the former upload when no new one can be started", async () => {
     const uploadId = await beginAndSend();
     world.service.beforeCall = (call) => {
       if (call === "POST /v2/secrets/secret") throw new PortalError("quota_exceeded");
@@ -280,7 +281,7 @@ describe("discardUpload", () => {
     expect([await tab.records.list(), isStored(uploadId)]).toEqual([[], false]);
   });
 
-  it("forgets the keys at once while the service is away, and tells it when it is back", async () => {
+  it("deletes the keys immediately, and the parts when the service is available again", async () => {
     const uploadId = await beginAndSend();
     let failuresLeft = 4;
     const serviceNotified = new Promise<void>((resolve) => {
@@ -296,7 +297,7 @@ describe("discardUpload", () => {
     expect(isStored(uploadId)).toBe(false);
   });
 
-  it("is without effect once it is published", async () => {
+  it("has no effect on a published upload", async () => {
     const uploadId = await beginAndSend();
     const { secretId } = await finishUpload(laptop, tab, uploadId, null, {});
     await discardUpload(tab, uploadId);

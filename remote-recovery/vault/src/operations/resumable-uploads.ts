@@ -1,4 +1,10 @@
-import { FinishUploadBody, maxFileBytes, defaultPartBytes, type KeyringChange } from "@relicario/shared/api";
+import {
+  contentKinds,
+  FinishUploadBody,
+  maxFileBytes,
+  defaultPartBytes,
+  type KeyringChange,
+} from "@relicario/shared/api";
 import type { PendingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -13,7 +19,7 @@ import type { PublishableContent, SignedRow } from "../secrets/seal-secret.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import { publishVersion } from "./update.ts";
 import { wipe } from "../seal/bytes.ts";
-import { paddedLength, sealedLength } from "../seal/content-sizes.ts";
+import { computePaddedLength, computeSealedLength } from "../seal/content-sizes.ts";
 import { createContentSeal } from "../seal/content-stream.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { parseUnverifiedPrevious, computeStateDigest } from "../seal/state.ts";
@@ -35,21 +41,23 @@ import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 /*
- * The vault's part of an upload: title, openers and place are decided before the first byte is
- * sent, and the secret is published after the last one. In between the transfer's worker seals and
- * sends, without a key of the account.
+ * Title, openers and target of an upload are decided before the first byte is sent; the secret is
+ * published after the last one. In between, the transfer worker seals and sends without a key of
+ * the account.
  */
 
-/** What the operations of an upload need beside the vault. */
 export interface UploadDeps {
   readonly records: UploadRecords;
   readonly calls: TransferCalls;
-  /** Ids of uploads that a tab is sending now. */
+  /** Ids of uploads that a tab is sending. */
   readonly getRunningIds: () => Promise<ReadonlySet<string>>;
   readonly retryPolicy: RetryPolicy;
 }
 
-/** An upload as it is asked for. The file stays outside: only its size matters here. */
+/**
+ * The plan of an upload. The file stays in the transfer worker, because the vault needs only its
+ * size.
+ */
 export type UploadPlan =
   | {
       readonly operation: "protect";
@@ -70,10 +78,12 @@ export type UploadPlan =
 
 export type Protection = ProtectRequest["protection"];
 
-const contentFields = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(), mime: z.string() };
-/** Openers by id. */
-const openers = z.array(z.string());
-/** Kept on devices until it is published, so the name of the operation stays `flow`. */
+const contentFields = { contentKind: z.enum(contentKinds), name: z.string(), mime: z.string() };
+const OpenerIds = z.array(z.string());
+/**
+ * The request as stored, sealed, on the device until publication. `flow` keeps its old name because
+ * stored records contain it.
+ */
 const StoredRequest = z.discriminatedUnion("flow", [
   z.strictObject({
     flow: z.literal("protect"),
@@ -81,7 +91,7 @@ const StoredRequest = z.discriminatedUnion("flow", [
     title: z.string(),
     tags: z.array(z.string()),
     createdAt: z.string(),
-    openers,
+    openers: OpenerIds,
     source: z.string().optional(),
   }),
   z.strictObject({
@@ -90,23 +100,23 @@ const StoredRequest = z.discriminatedUnion("flow", [
     title: z.string().optional(),
     tags: z.array(z.string()).optional(),
     base: z.strictObject({ version: z.int(), rev: z.int().optional() }),
-    /** Absent: those that the secret has. */
-    openers: openers.optional(),
+    /** If absent, the current openers of the secret. */
+    openers: OpenerIds.optional(),
     source: z.string().optional(),
   }),
 ]);
 type StoredRequest = z.infer<typeof StoredRequest>;
 
 /**
- * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the
- * first byte is sent.
+ * Decides everything about an upload except its bytes, and saves it, wrapped, on the device before
+ * the first byte is sent.
  *
- * A new image of an account that is there becomes an opener now, by a keyring change of its own: a
- * picture is not kept, and publishing may come a day later. The very first image comes with the
- * account, when the upload is published.
+ * A new image of an existing account becomes an opener now, by a separate keyring change, because
+ * pictures are not saved and publication may come a day later. The first image of a new account is
+ * published with the upload.
  *
  * @throws PortalError `validation_error`, `payload_too_large`, `vault_locked`, `quota_exceeded`,
- *   `version_conflict`, `storage_full`, and those of choosing openers.
+ *   `version_conflict`, `storage_full`, and errors of choosing openers
  */
 export async function beginUpload(
   vault: VaultSession,
@@ -114,9 +124,9 @@ export async function beginUpload(
   plan: UploadPlan,
   options: OperationOptions = {},
 ): Promise<string> {
-  const empty = new Blob();
-  if (plan.operation === "protect") validateProtectRequest({ ...plan.request, content: empty });
-  else validateSecretChange({ ...plan.change, content: { ...plan.change.content, content: empty } });
+  const emptyContent = new Blob();
+  if (plan.operation === "protect") validateProtectRequest({ ...plan.request, content: emptyContent });
+  else validateSecretChange({ ...plan.change, content: { ...plan.change.content, content: emptyContent } });
   if (plan.size > maxFileBytes) throw new PortalError("payload_too_large", { details: { limit: maxFileBytes } });
 
   const { contentKind, name, mime } = plan.operation === "protect" ? plan.request : plan.change.content;
@@ -158,7 +168,6 @@ export async function beginUpload(
   );
 }
 
-/** What an upload is made of, decided. */
 interface UploadStart {
   readonly request: StoredRequest;
   readonly secretId: string;
@@ -168,7 +177,6 @@ interface UploadStart {
   readonly handle: FileSystemFileHandle | null;
 }
 
-/** Fresh keys, a place at the service, and the record. */
 async function startUpload(
   vault: VaultSession,
   { records, calls }: Pick<UploadDeps, "records" | "calls">,
@@ -178,17 +186,17 @@ async function startUpload(
   const { contentKind, name } = request;
   const now = vault.now();
   const seal = await createContentSeal();
-  const sealedSize = sealedLength(seal.prefix.length, paddedLength(contentKind, size));
-  const started = await calls.start(
+  const sealedSize = computeSealedLength(seal.prefix.length, computePaddedLength(contentKind, size));
+  const startedUpload = await calls.start(
     { size: sealedSize, partSize: defaultPartBytes, secretId, baseVersion },
     options.signal,
   );
   try {
-    // keeps a record of this account, so that the device key is not removed while the upload waits
+    // creates the account's record, which keeps the device key while the upload waits
     await vault.device.write({});
     await records.add({
-      account: vault.device.name,
-      uploadId: started.upload_id,
+      account: vault.device.storageKey,
+      uploadId: startedUpload.upload_id,
       secretId,
       version: (baseVersion ?? 0) + 1,
       writes: 0,
@@ -200,7 +208,7 @@ async function startUpload(
       handle,
       sealing: await wrapSealingState(
         vault.device,
-        createSealingState(seal, contentKind, size, requirePartSize(started, sealedSize)),
+        createSealingState(seal, contentKind, size, requirePartSize(startedUpload, sealedSize)),
       ),
       publishing: await wrapPublishingState(vault.device, {
         identity: seal.identity,
@@ -213,27 +221,27 @@ async function startUpload(
       }),
     });
   } catch (error) {
-    await calls.cancel(started.upload_id).catch(() => undefined); // the service drops it after a day
+    await calls.cancel(startedUpload.upload_id).catch(() => undefined); // the service drops it after a day
     throw error;
   } finally {
     wipe(seal.payloadKey);
   }
-  return started.upload_id;
+  return startedUpload.upload_id;
 }
 
-/** An upload that was begun once more; `uploadId` is null when it was published already. */
+/** `uploadId` is null if the first upload turned out to be published. */
 export interface RestartedUpload extends PublishedSecret {
   readonly uploadId: string | null;
 }
 
 /**
- * Begins an upload once more, from the first byte and perhaps with another file: with keys of its
- * own, so that nothing is sealed twice under one of them, and where it is a new secret under
- * another id. The one before is forgotten when this one is kept. Where a finishing call of it left,
- * the account is looked at first.
+ * Restarts an upload from the first byte, possibly with another file. The restarted upload gets new
+ * keys, so that nothing is sealed twice under one key; a new secret gets a new id. Discards the
+ * former upload after the new one is saved. Starts nothing if a finishing call of the former upload
+ * was published.
  *
  * @throws PortalError `not_found`, `payload_too_large`, `vault_locked`, `quota_exceeded`,
- *   `version_conflict`, `storage_full`.
+ *   `version_conflict`, `storage_full`
  */
 export async function restartUpload(
   vault: VaultSession,
@@ -262,8 +270,7 @@ export async function restartUpload(
 }
 
 /**
- * Ids of the openers as they stand now; before the account is published, that of its first image. A
- * picture is judged in either case.
+ * Returns the current openers, or the first image of an unpublished account. Enrols a new picture.
  */
 async function resolveOpenerIds(
   vault: VaultSession,
@@ -277,7 +284,7 @@ async function resolveOpenerIds(
     const result = openers.map(({ id }) => id);
     if (account === null || openedKeyring === null || enrolledImage === null) return { done: result };
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], { enrolledImage });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result };
+    return { change, send: () => vault.service.changeKeyring(change.keyringChange), result };
   };
   try {
     return await publishWithRetry(vault, { prepare, findPublished: () => null }, options);
@@ -287,24 +294,23 @@ async function resolveOpenerIds(
 }
 
 /**
- * Publishes an upload all of whose parts are there, and forgets it once the account shows it
- * ([Note: Only keys]).
+ * Publishes an upload after all its parts have arrived, and removes its record when the account
+ * shows the publication ([Note: Only keys]).
  *
  * [Note: Finishing an upload]
- * 1. What left before is looked for in the account: its answer may have been lost, or given to a
- *    tab that is closed.
- * 2. The finishing call that left last goes out again as it is, byte for byte, while its state is
- *    still the next one: what is signed twice could be shown by the service as two histories.
- * 3. Otherwise it is published like every secret. Each finishing call is written down before it
- *    leaves.
- * 4. The record goes when the account shows one of them. Until then it stays, whatever the service
- *    answers.
+ * 1. The account is searched for earlier finishing calls, whose responses may have been lost or
+ *    received by a closed tab.
+ * 2. While the state of the last finishing call is still the next one, that call is sent again,
+ *    byte for byte. Otherwise the service could present two signed states as two histories.
+ * 3. If that is not possible, the upload is published like any secret. Each finishing call is saved
+ *    before it is sent.
+ * 4. The record is removed when the account shows one of the calls, whatever the service responds.
  *
- * @param protection the one that was asked for, where the page still has it; null after a reload.
- * @throws PortalError `not_found` (nothing is kept of it here), `upload_incomplete`,
- *   `upload_dropped`, `vault_locked`, `opener_needed` (an account is to be made, and its picture is
- *   not there any more: protect anything with it first), `version_conflict`,
- *   `publication_not_seen`, and those of publishing.
+ * @param protection as requested, if the page still has it; null after a reload
+ * @throws PortalError `not_found` (no record on this device), `upload_incomplete`,
+ *   `upload_dropped`, `vault_locked`, `opener_needed` (the upload would create the account, but its
+ *   picture is gone: protect something with that picture first), `version_conflict`,
+ *   `publication_not_seen`, and errors of publishing
  */
 export async function finishUpload(
   vault: VaultSession,
@@ -316,14 +322,14 @@ export async function finishUpload(
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found");
   const result: PublishedSecret = { secretId: record.secretId, version: record.version };
-  const [{ content_sha256: sha256, size }, publishing] = await Promise.all([
+  const [{ content_sha256: sha256, size }, publishingState] = await Promise.all([
     readSealingState(vault.device, record),
     readPublishingState(vault.device, record),
   ]);
   if (sha256 === null) throw new PortalError("upload_incomplete");
-  // an account that is here, and shows nothing now
+  // the account exists, and is locked
   if (vault.keys === null && (await vault.loadCheckpoint()) !== null) throw new PortalError("vault_locked");
-  const isPublished = async (): Promise<boolean> => {
+  const removeIfPublished = async (): Promise<boolean> => {
     const currentRecord = await records.get(uploadId);
     if (currentRecord === null) return isPublishedElsewhere(vault, calls, record, options);
     return removeWhenPublished(
@@ -334,30 +340,37 @@ export async function finishUpload(
     );
   };
 
-  if (await isPublished()) return result;
+  if (await removeIfPublished()) return result;
   try {
-    const wasResent = await resendLastFinish(vault, calls, uploadId, publishing.last, options);
+    const wasResent = await resendLastFinish(vault, calls, uploadId, publishingState.last, options);
     if (!wasResent) {
       const publishable: PublishableContent = {
         sha256,
         size,
-        identity: publishing.identity,
+        identity: publishingState.identity,
         publish: (row) => saveAndFinish(vault, { records, calls }, uploadId, sha256, row),
       };
-      await publishUpload(vault, record, publishable, StoredRequest.parse(publishing.request), protection, options);
+      await publishUpload(
+        vault,
+        record,
+        publishable,
+        StoredRequest.parse(publishingState.request),
+        protection,
+        options,
+      );
     }
   } catch (error) {
-    if (!isPortalError(error, "conflict", "not_found")) throw error; // published by another tab, or so the service says
-    if (await isPublished()) return result;
+    if (!isPortalError(error, "conflict", "not_found")) throw error; // published by another tab, or the service claims so
+    if (await removeIfPublished()) return result;
     throw isPortalError(error, "conflict") ? new PortalError("publication_not_seen", { cause: error }) : error;
   }
-  if (await isPublished()) return result;
+  if (await removeIfPublished()) return result;
   throw new PortalError("publication_not_seen");
 }
 
 /**
- * Another tab forgot it meanwhile: because it was published, or because it was given up. Nothing
- * hangs on the service's word any more.
+ * Another tab has removed the record, because the upload was published or discarded. The service
+ * may say which, because no key depends on the answer any more.
  */
 async function isPublishedElsewhere(
   vault: VaultSession,
@@ -371,13 +384,13 @@ async function isPublishedElsewhere(
     return (await calls.state(uploadId, signal)).published !== null;
   } catch (error) {
     if (!isPortalError(error, "upload_dropped")) throw error;
-    return false; // given up
+    return false; // discarded
   }
 }
 
 /**
- * Whether it went out. Nothing was sent before, or the account went on since: then another one has
- * to be signed.
+ * Returns false if no call was sent, or if the account has another state since. A new call must
+ * then be signed.
  */
 async function resendLastFinish(
   vault: VaultSession,
@@ -400,33 +413,33 @@ function isNextState(account: AccountView | null, { state_rev: rev, state }: Key
   return rev === keyring.state_rev + 1 && parseUnverifiedPrevious(state) === computeStateDigest(keyring.state);
 }
 
-/** One finishing call: written down, then sent. The same row once more is the same call. */
+/** Saves the finishing call, then sends it. The same row gives the same call. */
 async function saveAndFinish(
   vault: VaultSession,
   { records, calls }: Pick<UploadDeps, "records" | "calls">,
   uploadId: string,
   sha256: string,
-  { label, ticket, keyring, base_version: base }: SignedRow,
+  { label, ticket, ticket_sig, keyring, base_version: baseVersion }: SignedRow,
 ): Promise<void> {
-  // Parsed, as it is when it is read back: members in one order, so that the same call is the same
-  // bytes.
+  // Parsed like on reading, so that a fixed order of members makes a repeated call the same bytes.
   const body = FinishUploadBody.parse({
     label,
     ticket,
+    ticket_sig,
     keyring,
     content_sha256: sha256,
-    ...(base === undefined ? {} : { base_version: base }),
+    ...(baseVersion === undefined ? {} : { base_version: baseVersion }),
   });
   const record = await records.get(uploadId);
-  if (record === null) throw new PortalError("not_found"); // given up meanwhile: nothing of it is published any more
-  const publishing = await readPublishingState(vault.device, record);
+  if (record === null) throw new PortalError("not_found"); // discarded meanwhile: publish nothing
+  const publishingState = await readPublishingState(vault.device, record);
   const newState = toSentState(keyring);
-  if (!publishing.sent.some(({ sha256: knownDigest }) => knownDigest === newState.sha256)) {
+  if (!publishingState.sent.some(({ sha256: knownDigest }) => knownDigest === newState.sha256)) {
     await records.replace({
       ...record,
       publishing: await wrapPublishingState(vault.device, {
-        ...publishing,
-        sent: [...publishing.sent, newState],
+        ...publishingState,
+        sent: [...publishingState.sent, newState],
         last: body,
       }),
     });
@@ -435,8 +448,8 @@ async function saveAndFinish(
 }
 
 /**
- * With the openers that were decided; where these do not do any more, with the picture that is
- * shown now.
+ * Publishes with the openers decided at the start. If they no longer suffice, uses the picture
+ * presented now.
  */
 async function publishUpload(
   vault: VaultSession,
@@ -447,7 +460,7 @@ async function publishUpload(
   options: OperationOptions,
 ): Promise<void> {
   const decidedProtection: Protection | null =
-    request.openers === undefined ? null : { kind: "openers", openers: request.openers };
+    request.openers === undefined ? null : { kind: "openers", openerIds: request.openers };
   try {
     await publishWithProtection(vault, secretId, publishable, request, decidedProtection, options);
   } catch (error) {
@@ -468,7 +481,7 @@ async function publishWithProtection(
     await publishNewSecret(
       vault,
       request,
-      protection ?? { kind: "openers", openers: [] },
+      protection ?? { kind: "openers", openerIds: [] },
       publishable,
       options,
       secretId,
@@ -486,52 +499,52 @@ async function publishWithProtection(
   await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, publishable, options);
 }
 
-/** One whose device key is gone can still be seen, and given up. */
+/** For an upload whose device key is gone: it is still listed, and can be discarded. */
 function nullIfNotFound(error: unknown): null {
   if (isPortalError(error, "not_found")) return null;
   throw error;
 }
 
 /**
- * Oldest first. What the service has dropped by now is forgotten here too. Titles and names only
- * while unlocked.
+ * Lists uploads, oldest first; titles and names only while unlocked. Removes the records of expired
+ * uploads.
  */
 export async function listUploads(
   vault: VaultSession,
   { records, calls, getRunningIds }: UploadDeps,
 ): Promise<readonly PendingUpload[]> {
-  const active = await getRunningIds();
+  const runningIds = await getRunningIds();
   const pendingUploads: PendingUpload[] = [];
   for (const record of await records.list()) {
     const { uploadId } = record;
-    if (isExpired(record, vault.now()) && !active.has(uploadId)) {
+    if (isExpired(record, vault.now()) && !runningIds.has(uploadId)) {
       await records.remove(uploadId);
-      await calls.cancel(uploadId).catch(() => undefined); // the service drops it by itself
+      await calls.cancel(uploadId).catch(() => undefined); // the service drops it after a day
       continue;
     }
-    const publishing =
+    const publishingState =
       vault.keys === null ? null : await readPublishingState(vault.device, record).catch(nullIfNotFound);
     pendingUploads.push({
       uploadId,
       secretId: record.secretId,
       version: record.version,
-      title: publishing?.title ?? null,
-      name: publishing?.name ?? null,
+      title: publishingState?.title ?? null,
+      name: publishingState?.name ?? null,
       size: record.sealedSize,
-      sent: record.sent,
+      sentBytes: record.sent,
       startedAt: formatTimestamp(record.startedAt),
       expiresAt: formatTimestamp(getExpiry(record)),
-      state: record.sealed ? "sealed" : active.has(uploadId) ? "running" : "waiting",
-      needsFile: !record.sealed && record.handle === null && !active.has(uploadId),
+      state: record.sealed ? "sealed" : runningIds.has(uploadId) ? "running" : "waiting",
+      needsFile: !record.sealed && record.handle === null && !runningIds.has(uploadId),
     });
   }
   return pendingUploads;
 }
 
 /**
- * Forgets an upload: here first, so that nobody can open its parts any more, then at the service.
- * While that does not answer it is told again, as long as this worker lives; after a day it drops
- * the parts by itself.
+ * Deletes the keys on this device first, so that the parts can never be opened, then the parts at
+ * the service. Retries while the service is unavailable and this worker lives; the service drops
+ * the parts after a day anyway.
  */
 export async function discardUpload(
   { records, calls, retryPolicy }: Pick<UploadDeps, "records" | "calls" | "retryPolicy">,
@@ -543,7 +556,7 @@ export async function discardUpload(
     await calls.cancel(uploadId);
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    // dropped after a day
+    // the service drops it after a day
     retryUntilSuccess(() => calls.cancel(uploadId), retryPolicy, new AbortController().signal).catch(() => undefined);
   }
 }

@@ -2,8 +2,8 @@ import "fake-indexeddb/auto";
 
 import { interruptRotations } from "./testing/account-rotation.ts";
 
-jest.setTimeout(240_000); // for a busy machine
+jest.setTimeout(240_000); // slow on a busy machine
 
-describe("twenty rotations that are killed", () => {
-  it("at any of their calls leave one consistent account, and are done by going on", () => interruptRotations(20));
+describe("twenty interrupted rotations", () => {
+  it("leave one consistent account after any call, and can be repeated", () => interruptRotations(20));
 });

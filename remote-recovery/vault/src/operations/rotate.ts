@@ -4,9 +4,9 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { AccountKey, deriveMetadataKeys, hasSameAccountKey, type MetadataKeys } from "../seal/account-key.ts";
 import { createKeyStatement } from "../seal/account-signatures.ts";
-import { openBookInner, sealBookInner, type Book, type BookOpener } from "../seal/book.ts";
+import { completeBook, openBookInner, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
-import { sealSlot } from "../seal/opener.ts";
+import { sealSlot, type RecognisedOpener } from "../seal/opener.ts";
 import { openRequestsInner, sealRequestsInner, type Requests } from "../seal/requests.ts";
 import { openSharesInner, sealSharesInner, type Shares } from "../seal/shares.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
@@ -14,34 +14,35 @@ import { openAccount, recognisePresented } from "../openers/open-account.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
-import type { RecognisedOpener } from "../openers/recognise-opener.ts";
 import type { ChangeParts } from "../keyring/build-keyring-change.ts";
 import { resealAllRows, type ResealPlan } from "../secrets/reseal-all-rows.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openableRows } from "./openers.ts";
+import { readOpenableRows } from "./openers.ts";
 import { saveMetadataKeys } from "../device/saved-keys.ts";
 import { unlock } from "../openers/unlock.ts";
 
 type RotateOptions = OperationOptions & { readonly acceptedLosses?: readonly string[] };
 
 /**
- * A new account key, after a device was lost or an opener removed. The openers shown stay; every
- * other one goes, for a slot takes the opener itself. Labels, book, state, shares and requests are
- * sealed anew, tickets where an opener goes, and switched to by one keyring change that the key
- * before signs. The new key is at rest nowhere but in the slots of that change.
+ * Replaces the account key after a device was lost or an opener removed. The presented openers
+ * stay. All others are removed, because sealing a slot needs the opener itself. Re-seals labels,
+ * book, state, shares, requests, and the tickets that lose an opener. One keyring change, signed by
+ * the current key, switches to all of this. The new key is stored only in the slots of that change.
  *
- * @param presentedOpeners at least one picture among them
- * @param options `acceptedLosses` names the secrets that no shown opener opens.
- * @throws PortalError `last_opener` without a picture, and, with the number of `secrets`, for
- *   secrets not named; those of showing, of {@link resealAllRows} and of reading.
+ * @param presentedOpeners at least one must be a picture
+ * @param options `acceptedLosses` names secrets that may be lost because no presented opener opens
+ *   them
+ * @throws PortalError `last_opener` without a picture, or if a secret that is not named would be
+ *   lost (with the number of `secrets`); errors of presenting, of {@link resealAllRows} and of
+ *   reading
  */
-export async function rotate(
+export async function rotateAccountKey(
   vault: VaultSession,
   presentedOpeners: readonly PresentedOpener[],
   { acceptedLosses = [], ...options }: RotateOptions = {},
 ): Promise<RotationResult> {
-  const openers = await presentAll(vault, presentedOpeners, options);
+  const openers = await recogniseAll(vault, presentedOpeners, options);
   try {
     return await vault.runExclusive(() => rotateWith(vault, openers, acceptedLosses, options));
   } finally {
@@ -49,21 +50,21 @@ export async function rotate(
   }
 }
 
-/** Which opener is shown, by its id. @throws PortalError those of showing. */
-export async function recognise(
+/** @throws PortalError those of presenting */
+export async function recogniseOpenerId(
   vault: VaultSession,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<{ readonly openerId: string }> {
-  const openers = await presentAll(vault, [presentedOpener], options);
+  const openers = await recogniseAll(vault, [presentedOpener], options);
   for (const { opener } of openers) opener.wipe();
   const [firstOpener] = openers;
   if (firstOpener === undefined) throw new PortalError("opener_needed");
   return { openerId: firstOpener.opener.openerId };
 }
 
-/** Each once. The first one unlocks, where that has to be. */
-async function presentAll(
+/** Recognises each opener once. The first opener unlocks a locked device. */
+async function recogniseAll(
   vault: VaultSession,
   presentedOpeners: readonly PresentedOpener[],
   options: OperationOptions,
@@ -94,7 +95,7 @@ async function rotateWith(
   options: OperationOptions,
 ): Promise<RotationResult> {
   const nextKey = AccountKey.generate((vault.keys?.keyEpoch ?? 0) + 1);
-  const keys = await deriveMetadataKeys(nextKey);
+  const nextKeys = await deriveMetadataKeys(nextKey);
   const result: { -readonly [K in keyof RotationResult]: RotationResult[K] } = {
     removedOpenerIds: [],
     revokedRequestTitles: [],
@@ -104,7 +105,7 @@ async function rotateWith(
     const { accountKey, userId } = vault;
     if (accountKey === null || openedKeyring.keys.keyEpoch + 1 !== nextKey.keyEpoch)
       throw new PortalError("show_opener_first");
-    const { remaining, removed } = await partitionOpeners(
+    const { remainingOpeners, removedOpeners } = await partitionOpeners(
       vault,
       account,
       openedKeyring,
@@ -115,12 +116,12 @@ async function rotateWith(
       openedKeyring.requests === null
         ? null
         : await revokeWaitingRequests(vault, openedKeyring.requests, options.signal);
-    result.removedOpenerIds = removed.map(({ id }) => id);
+    result.removedOpenerIds = removedOpeners.map(({ id }) => id);
     result.revokedRequestTitles = revocation?.revoked ?? [];
-    const statement = await createKeyStatement(keys, userId, openedKeyring.keys);
+    const statement = await createKeyStatement(nextKey, userId, accountKey);
     const buildChangeParts = async (shares: Shares | null): Promise<ChangeParts> => ({
       documents: {
-        book: await resealBook(vault, { previous: accountKey, next: nextKey }, openedKeyring, remaining),
+        book: await resealBook(vault, { previous: accountKey, next: nextKey }, openedKeyring, remainingOpeners),
         shares: await resealShares(vault, { previous: accountKey, next: nextKey }, shares ?? openedKeyring.shares),
         ...(revocation === null
           ? {}
@@ -130,67 +131,71 @@ async function rotateWith(
         set: await sealSlots(vault, recognisedOpeners, nextKey),
         remove: excludeOpeners(
           account.view.keyring.slots.map(({ opener_id: id }) => id),
-          remaining,
+          remainingOpeners,
         ),
       },
       imageRecords: {
         set: [],
         remove: excludeOpeners(
           account.view.keyring.slots.filter(({ kind }) => kind === "image").map(({ opener_id: id }) => id),
-          remaining,
+          remainingOpeners,
         ),
       },
-      rotated: { keys, statement },
+      rotation: { keys: nextKeys, statement },
     });
     const selectOpeners = (ids: readonly string[]): readonly BookOpener[] =>
-      remaining.filter(({ id }) => ids.includes(id));
+      remainingOpeners.filter(({ id }) => ids.includes(id));
     return {
-      params: { keys, openers: recognisedOpeners.map(({ opener }) => opener), selectOpeners },
+      params: {
+        keys: nextKeys,
+        accountKey: nextKey,
+        openers: recognisedOpeners.map(({ opener }) => opener),
+        selectOpeners,
+      },
       buildChangeParts,
-      confirm: (change) => confirmRotation(vault, recognisedOpeners, keys, change),
+      confirm: (change) => confirmRotation(vault, recognisedOpeners, nextKeys, change),
     };
   };
 
   try {
     await resealAllRows(vault, createPlan, options);
   } finally {
-    nextKey.wipe(); // the slots have it, and this worker by the one that it was read back through
+    nextKey.wipe(); // the slots contain it, and the session has a copy that was read back from one
   }
   return result;
 }
 
-/** @throws PortalError `last_opener`. */
+/** @throws PortalError `last_opener` */
 async function partitionOpeners(
   vault: VaultSession,
   account: AccountView,
   { book }: OpenedKeyring,
   recognisedOpeners: readonly RecognisedOpener[],
   acceptedLosses: readonly string[],
-): Promise<{ remaining: readonly BookOpener[]; removed: readonly BookOpener[] }> {
+): Promise<{ remainingOpeners: readonly BookOpener[]; removedOpeners: readonly BookOpener[] }> {
   const isRemaining = ({ id }: BookOpener): boolean => recognisedOpeners.some(({ opener }) => opener.openerId === id);
-  const [remaining, removed] = [
+  const [remainingOpeners, removedOpeners] = [
     book.openers.filter(isRemaining),
     book.openers.filter((opener) => !isRemaining(opener)),
   ];
-  // one was removed elsewhere meanwhile
-  if (remaining.length !== recognisedOpeners.length) throw new PortalError("openers_changed");
-  if (!remaining.some(({ kind }) => kind === "image")) throw new PortalError("last_opener");
+  // another device has removed one of the openers meanwhile
+  if (remainingOpeners.length !== recognisedOpeners.length) throw new PortalError("openers_changed");
+  if (!remainingOpeners.some(({ kind }) => kind === "image")) throw new PortalError("last_opener");
   const acceptedIds = new Set(acceptedLosses);
   const opensAny = (ids: readonly string[], openers: readonly BookOpener[]): boolean =>
     openers.some(({ id }) => ids.includes(id));
-  const lostRows = (await openableRows(vault, account)).filter(
-    ({ label }) => opensAny(label.openers, removed) && !opensAny(label.openers, remaining),
+  const lostRows = (await readOpenableRows(vault, account)).filter(
+    ({ label }) => opensAny(label.openers, removedOpeners) && !opensAny(label.openers, remainingOpeners),
   );
   if (lostRows.some(({ row }) => !acceptedIds.has(row.secretId)))
     throw new PortalError("last_opener", { details: { secrets: lostRows.length } });
-  return { remaining, removed };
+  return { remainingOpeners, removedOpeners };
 }
 
 function excludeOpeners(ids: readonly string[], excluded: readonly BookOpener[]): string[] {
   return ids.filter((id) => !excluded.some((opener) => opener.id === id));
 }
 
-/** The same opener as before, for the new key. */
 async function sealSlots(
   vault: VaultSession,
   recognisedOpeners: readonly RecognisedOpener[],
@@ -211,37 +216,42 @@ interface KeyTransition {
 }
 
 /**
- * What was sealed to or signed by the key before stays readable: the book has its seed and its
- * public half.
+ * Keeps seed and author key of the former account key, so that everything sealed to it or signed by
+ * it stays readable. Marks every person as not compared.
  */
 async function resealBook(
   { userId }: VaultSession,
   { previous, next }: KeyTransition,
   { book, keys }: OpenedKeyring,
-  remaining: readonly BookOpener[],
+  remainingOpeners: readonly BookOpener[],
 ): Promise<Book> {
   const inner = await openBookInner(previous, userId, book);
   const seed = previous.derive("relicario/v1/identity");
-  const sealed = await sealBookInner(next, userId, {
-    ...inner,
-    openers: remaining.map(({ id, recipient }) => ({ id, recipient })),
-    old_identity_seeds: [...inner.old_identity_seeds, { key_epoch: previous.keyEpoch, seed: toBase64url(seed) }],
-  });
+  const identitySeed = toBase64url(seed);
   wipe(seed);
-  const isRemoved = (id: string): boolean => !remaining.some((opener) => opener.id === id);
+  const isRemoved = (id: string): boolean => !remainingOpeners.some((opener) => opener.id === id);
   const images = book.images.map((image) =>
     image.status === "opener" && isRemoved(image.id) ? { ...image, status: "removed" as const } : image,
   );
-  return {
-    ...book,
-    openers: [...remaining],
-    images,
-    old_signing_keys: [
-      ...book.old_signing_keys,
-      { key_epoch: keys.keyEpoch, signing_key: toBase64url(keys.signingKey) },
-    ],
-    inner: sealed,
-  };
+  return completeBook(
+    next,
+    userId,
+    {
+      ...book,
+      openers: [...remainingOpeners],
+      images,
+      // whoever has the former key could have compared for the person
+      people: book.people.map((person) => ({ ...person, compared: false })),
+    },
+    {
+      ...inner,
+      old_identity_seeds: [...inner.old_identity_seeds, { key_epoch: previous.keyEpoch, seed: identitySeed }],
+      old_author_keys: [
+        ...inner.old_author_keys,
+        { key_epoch: keys.keyEpoch, author_key: toBase64url(keys.authorKey) },
+      ],
+    },
+  );
 }
 
 async function resealShares(
@@ -264,8 +274,8 @@ async function resealRequests(
 }
 
 /**
- * Requests that wait for an answer name the key before: the service ends them with the switch.
- * Answers that came stay.
+ * Marks unanswered requests as revoked, because they name the former key and the service ends them
+ * with the switch.
  */
 async function revokeWaitingRequests(
   vault: VaultSession,
@@ -275,11 +285,13 @@ async function revokeWaitingRequests(
   const unanswered = document.requests.filter(
     ({ state, answer_sha256: answer }) => state === "open" && answer === null,
   );
-  const requestLines = unanswered.length === 0 ? [] : await vault.service.requests.list(signal);
+  const servedRequests = unanswered.length === 0 ? [] : await vault.service.requests.list(signal);
   const waitingIds = new Set(
     unanswered
       .map(({ request_id: id }) => id)
-      .filter((id) => requestLines.some((line) => line.request_id === id && line.state === "awaiting")),
+      .filter((id) =>
+        servedRequests.some((servedRequest) => servedRequest.request_id === id && servedRequest.state === "awaiting"),
+      ),
   );
   const requests = document.requests.map((entry) =>
     waitingIds.has(entry.request_id) ? { ...entry, state: "revoked" as const } : entry,
@@ -291,20 +303,20 @@ async function revokeWaitingRequests(
 }
 
 /**
- * Reads the account by a new slot and the opener that was shown: state, book and list have to open
- * under the new key, and every slot has to be the one that was sent. Before that this worker keeps
- * the keys that it had. It is read to its end, whoever gives up.
+ * Reads the account with a new slot. State, book and list must open under the new key, and every
+ * slot must be the one that was sent. Until then the session keeps its former keys. The caller's
+ * signal does not cancel this.
  */
 async function confirmRotation(
   vault: VaultSession,
   recognisedOpeners: readonly RecognisedOpener[],
   keys: MetadataKeys,
-  { keyring }: SignedChange,
+  { keyringChange }: SignedChange,
 ): Promise<void> {
   const servedKeyring = await readUnopenedKeyring(vault);
   if (servedKeyring.key_statement.signing_key !== toBase64url(keys.signingKey))
     throw new PortalError("publication_not_seen");
-  const sentSlots = keyring.slots?.set ?? [];
+  const sentSlots = keyringChange.slots?.set ?? [];
   if (
     !sentSlots.every((slot) =>
       servedKeyring.slots.some((servedSlot) => stringifyCanonical(servedSlot) === stringifyCanonical(slot)),

@@ -4,19 +4,19 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { saveMetadataKeys } from "../device/saved-keys.ts";
 
 /**
- * The answer to "my own device or a shared computer". An own one keeps the metadata keys,
- * unreadable, between page loads: `keysSaved`, but not in a browser without Ed25519.
+ * Saves whether this is an own device or a shared computer. An own device keeps the metadata keys,
+ * non-extractable, between page loads. `keysSaved` is false in a browser without Ed25519.
  *
- * @throws PortalError `vault_locked`, `storage_full`.
+ * @throws PortalError `vault_locked`, `storage_full`
  */
 export async function setDeviceKind(vault: VaultSession, kind: DeviceKind): Promise<{ keysSaved: boolean }> {
   const keys = vault.requireKeys();
   const isOwn = kind === "own";
   const keysSaved = isOwn && (await saveMetadataKeys(vault, keys));
-  if (isOwn) vault.list.drop(); // read whole once more, to be kept
+  if (isOwn) vault.listCache.drop(); // the next reading fetches the whole list, and caches it on the device
   else {
-    await vault.device.write({ kind, metadataKeys: null, locked: false });
-    await vault.list.clearDevice();
+    await vault.device.write({ kind, metadataKeys: null, mark: null, locked: false });
+    await vault.listCache.clearDevice();
   }
   await vault.reportUnlocked();
   return { keysSaved };

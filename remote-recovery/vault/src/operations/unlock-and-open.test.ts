@@ -1,12 +1,12 @@
 import "fake-indexeddb/auto";
 
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import { examine, listImages } from "./examine.ts";
+import { examinePicture, listImages } from "./examine.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
-import { restore, setFavorite, trash } from "./favorite-and-trash.ts";
+import { restoreFromTrash, setFavorite, moveToTrash } from "./favorite-and-trash.ts";
 import { setDeviceKind } from "./set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 
@@ -19,7 +19,7 @@ async function createWorldWithSecret(passphrase: string | null): Promise<{ world
 }
 
 describe("unlock", () => {
-  it("says kindly that it is not this picture, and lets the next one try", async () => {
+  it("reports not_this_picture for another or a cropped picture, and unlocks with the right one", async () => {
     const { world } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
     await expect(unlock(phone, makePicture("forest"), {})).rejects.toEqual(errorWithCode("not_this_picture"));
@@ -29,49 +29,49 @@ describe("unlock", () => {
   });
 
   it.each([
-    ["another picture", "forest", "right"],
+    ["another picture", "forest", "correct horse"],
     ["another passphrase", "market", "wrong"],
     ["a passphrase in other case", "market", "Right"],
-    ["a passphrase with a space behind", "market", "right "],
+    ["a passphrase with a trailing space", "market", "right "],
     ["no passphrase", "market", null],
     ["an empty passphrase", "market", ""],
-  ])("does not say which of the two it was: %s", async (_case, picture, passphrase) => {
-    const { world } = await createWorldWithSecret("right");
+  ])("does not reveal whether picture or passphrase was wrong: %s", async (_case, picture, passphrase) => {
+    const { world } = await createWorldWithSecret("correct horse");
     await expect(unlock(await world.open("phone"), makePicture(picture, passphrase), {})).rejects.toEqual(
       errorWithCode("not_this_picture_or_passphrase"),
     );
   });
 
-  it("searches all plain helpers at once, and all encrypted ones once a passphrase is typed", async () => {
+  it("searches all plain helpers at once, or all encrypted ones when a passphrase is entered", async () => {
     const { world } = await createWorldWithSecret(null);
     const laptop = await world.open();
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
     await protect(laptop, textSecret("Second", makePicture("forest")), {});
-    await protect(laptop, textSecret("Third", makePicture("harbour", "phrase")), {});
+    await protect(laptop, textSecret("Third", makePicture("harbour", "a passphrase")), {});
     const phone = await world.open("phone");
     world.engine.calls.length = 0;
     (await unlock(phone, makePicture("forest"), {})).opener.wipe();
     expect(world.engine.calls).toEqual(["recover among 2"]);
     world.engine.calls.length = 0;
-    (await unlock(await world.open("tablet"), makePicture("harbour", "phrase"), {})).opener.wipe();
+    (await unlock(await world.open("tablet"), makePicture("harbour", "a passphrase"), {})).opener.wipe();
     expect(world.engine.calls).toEqual(["recover among 1"]);
   });
 
-  it("refuses a plain helper that fits when a passphrase was typed", async () => {
+  it("refuses a matching plain helper when a passphrase is entered", async () => {
     const { world } = await createWorldWithSecret(null);
     await expect(unlock(await world.open("phone"), makePicture("market", "typed"), {})).rejects.toEqual(
       errorWithCode("plain_helper_refused"),
     );
   });
 
-  it("has nothing to open before the first secret", async () => {
+  it("reports no_keyring before the first secret", async () => {
     const vault = await createWorld().open();
     await expect(unlock(vault, makePicture("market"), {})).rejects.toEqual(errorWithCode("no_keyring"));
     expect(vault.state).toEqual({ status: "empty" });
   });
 
-  it("is cancelled between Argon2id and Argon2id, and stays locked", async () => {
-    const { world } = await createWorldWithSecret("right");
+  it("can be cancelled between two runs of Argon2id, and stays locked", async () => {
+    const { world } = await createWorldWithSecret("correct horse");
     const phone = await world.open("phone");
     const controller = new AbortController();
     const options = {
@@ -80,19 +80,21 @@ describe("unlock", () => {
         if (phase === "passphrase") controller.abort();
       },
     };
-    await expect(unlock(phone, makePicture("market", "right"), options)).rejects.toEqual(errorWithCode("cancelled"));
+    await expect(unlock(phone, makePicture("market", "correct horse"), options)).rejects.toEqual(
+      errorWithCode("cancelled"),
+    );
     expect(phone.keys).toBeNull();
   });
 });
 
-describe("recover", () => {
-  it("reads the keyring once, locked or not, and once more when somebody wrote in between", async () => {
+describe("openSmallSecret", () => {
+  it("reads the keyring once, and again when another device writes in between", async () => {
     const { world, secretId } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
     const countReadings = async (): Promise<number> => {
-      const before = world.service.calls.length;
+      const callCountBefore = world.service.calls.length;
       await openSmallSecret(phone, secretId, makePicture("market"), {});
-      return world.service.calls.slice(before).filter((call) => call === "GET /user/keyring").length;
+      return world.service.calls.slice(callCountBefore).filter((call) => call === "GET /user/keyring").length;
     };
     expect(phone.keys).toBeNull();
     expect(await countReadings()).toBe(1);
@@ -100,17 +102,17 @@ describe("recover", () => {
     expect(await countReadings()).toBe(1);
 
     const tablet = await world.open("tablet");
-    let written = false;
+    let hasWritten = false;
     world.service.beforeCall = async (call) => {
-      if (call !== "GET /secrets/store" || written) return;
-      written = true;
+      if (call !== "GET /secrets/store" || hasWritten) return;
+      hasWritten = true;
       await protect(phone, textSecret("Meanwhile"), {});
     };
     expect((await openSmallSecret(tablet, secretId, makePicture("market"), {})).title).toBe("First");
-    expect(written).toBe(true);
+    expect(hasWritten).toBe(true);
   });
 
-  it("takes an opener every time, also on an unlocked device", async () => {
+  it("needs an opener every time, even on an unlocked device", async () => {
     const { world, secretId } = await createWorldWithSecret(null);
     const laptop = await world.open();
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
@@ -120,7 +122,7 @@ describe("recover", () => {
     expect((await openSmallSecret(laptop, secretId, makePicture("market"), {})).title).toBe("First");
   });
 
-  it("knows no secret that is not in the list", async () => {
+  it("finds no secret that is not in the list", async () => {
     const { world } = await createWorldWithSecret(null);
     for (const id of ["019a9e2c-7c1e-7abc-8def-0123456789ff", "../user/me", ""]) {
       await expect(openSmallSecret(await world.open("phone"), id, makePicture("market"), {})).rejects.toEqual(
@@ -129,7 +131,7 @@ describe("recover", () => {
     }
   });
 
-  it("gives back a file of any bytes, its name and type, and what the age tool needs", async () => {
+  it("returns a file of any bytes, its name and type, and the parts of an age file", async () => {
     const { world } = await createWorldWithSecret(null);
     const laptop = await world.open();
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
@@ -147,7 +149,7 @@ describe("recover", () => {
       name: "../evil\u202e.png",
       mime: "image/png",
       contentKind: "file",
-      author: "verified",
+      signatureStatus: "verified",
       version: 1,
     });
     expect(secret.content).toEqual(content);
@@ -155,10 +157,10 @@ describe("recover", () => {
     expect(secret.ageFile.size).toBe(1000);
   });
 
-  it("says so when the content is too large for one answer", async () => {
+  it("reports payload_too_large when the response has no content", async () => {
     const { world, secretId } = await createWorldWithSecret(null);
-    world.service.transformAnswer = (call, answer) =>
-      call === "POST /secrets/store/get-secret" ? { ...(answer as object), content: null } : answer;
+    world.service.transformResponse = (call, response) =>
+      call === "POST /secrets/store/get-secret" ? { ...(response as object), content: null } : response;
     await expect(openSmallSecret(await world.open("phone"), secretId, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("payload_too_large"),
     );
@@ -166,39 +168,39 @@ describe("recover", () => {
 });
 
 describe("examine", () => {
-  it("judges, and tells of the book only when unlocked", async () => {
+  it("judges a picture, and matches it with the book only when unlocked", async () => {
     const { world } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
-    expect(await examine(phone, makePicture("market").picture, {})).toMatchObject({
+    expect(await examinePicture(phone, makePicture("market").picture, {})).toMatchObject({
       level: "green",
       reasons: [],
       width: 3000,
       known: null,
     });
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
-    expect((await examine(phone, makePicture("market/small").picture, {})).known).toMatchObject({
+    expect((await examinePicture(phone, makePicture("market/small").picture, {})).known).toMatchObject({
       kind: "same",
       image: { name: "The market" },
     });
-    expect((await examine(phone, makePicture("market/cropped").picture, {})).known).toMatchObject({
+    expect((await examinePicture(phone, makePicture("market/cropped").picture, {})).known).toMatchObject({
       kind: "resembles",
       image: { name: "The market" },
     });
-    expect(await examine(phone, makePicture("marginal-sky").picture, {})).toMatchObject({
+    expect(await examinePicture(phone, makePicture("marginal-sky").picture, {})).toMatchObject({
       level: "amber",
       reasons: ["estimate"],
       known: null,
     });
-    expect((await examine(phone, makePicture("plain-wall").picture, {})).level).toBe("red");
-    expect(await examine(phone, makePicture("pale-sand").picture, {})).toMatchObject({
+    expect((await examinePicture(phone, makePicture("plain-wall").picture, {})).level).toBe("red");
+    expect(await examinePicture(phone, makePicture("pale-sand").picture, {})).toMatchObject({
       level: "amber",
       reasons: ["copy_bright"],
       known: null,
     });
-    await expect(examine(phone, new Blob(["%PDF"]), {})).rejects.toEqual(errorWithCode("picture_unreadable"));
+    await expect(examinePicture(phone, new Blob(["%PDF"]), {})).rejects.toEqual(errorWithCode("picture_unreadable"));
   });
 
-  it("lists images by name, none while locked", async () => {
+  it("lists images by name; none while locked", async () => {
     const { world } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
     expect(await listImages(phone)).toEqual([]);
@@ -213,22 +215,22 @@ describe("rows", () => {
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await setFavorite(phone, secretId, true);
-    await trash(phone, secretId);
+    await moveToTrash(phone, secretId);
     expect(await list(phone)).toMatchObject([{ favorite: true, deletedAt: expect.any(String) as string }]);
-    await restore(phone, secretId);
+    await restoreFromTrash(phone, secretId);
     await setFavorite(phone, secretId, false);
     expect(await list(phone)).toMatchObject([{ favorite: false, deletedAt: null }]);
     await protect(phone, textSecret("Second"), {});
     expect(await list(phone)).toHaveLength(2);
   });
 
-  it("send no id that is none", async () => {
+  it("send no malformed id", async () => {
     const { world } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
     world.service.calls.length = 0;
     for (const operation of [
-      () => trash(phone, "../me"),
-      () => restore(phone, "x"),
+      () => moveToTrash(phone, "../me"),
+      () => restoreFromTrash(phone, "x"),
       () => setFavorite(phone, "", true),
     ])
       await expect(operation()).rejects.toEqual(errorWithCode("not_found"));
@@ -237,7 +239,7 @@ describe("rows", () => {
 });
 
 describe("a device", () => {
-  it("asks once, and changes its mind when told", async () => {
+  it("saves the metadata keys as the person's own device, and removes the keys as a shared device", async () => {
     const { world } = await createWorldWithSecret(null);
     const phone = await world.open("phone");
     await expect(setDeviceKind(phone, "own")).rejects.toEqual(errorWithCode("vault_locked"));
@@ -250,12 +252,12 @@ describe("a device", () => {
     expect((await phone.device.read()).metadataKeys).toBeNull();
   });
 
-  it("locks itself when the account key was changed elsewhere", async () => {
+  it("locks when another device has replaced the account key", async () => {
     const { world } = await createWorldWithSecret(null);
     const laptop = await world.open();
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
-    world.service.transformAnswer = (call, answer) =>
-      call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
+    world.service.transformResponse = (call, response) =>
+      call === "GET /user/keyring" ? { ...(response as object), key_epoch: 2 } : response;
     expect((await refreshKeyring(laptop))?.openedKeyring).toBeNull();
     expect(laptop.state).toEqual({ status: "locked" });
   });

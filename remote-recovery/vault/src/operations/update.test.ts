@@ -18,13 +18,13 @@ import { protect } from "./protect.ts";
 import { maxConflictTries } from "../keyring/publish.ts";
 import { purge } from "./purge.ts";
 import { openSmallSecret } from "./open-secret.ts";
-import { restore, trash } from "./favorite-and-trash.ts";
+import { restoreFromTrash, moveToTrash } from "./favorite-and-trash.ts";
 import { recogniseImage } from "../openers/recognise-image.ts";
 import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 import { listVersions, removeVersions, restoreVersion } from "./versions.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
+const errorWithCode = (expectedCode: string): unknown => expect.objectContaining({ code: expectedCode });
 const market = makePicture("market");
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",
@@ -39,7 +39,7 @@ const readContent = async (vault: VaultSession, secretId: string, version?: numb
 const readTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title);
 
-/** One secret, and two devices that are unlocked. */
+/** One secret, and two unlocked devices. */
 async function createTwoDevices(): Promise<{
   world: World;
   laptop: VaultSession;
@@ -54,7 +54,7 @@ async function createTwoDevices(): Promise<{
   return { world, laptop, phone, secretId };
 }
 
-/** Something that another device does just before the next call of this kind. */
+/** Runs an operation of another device just before the next call of this kind. */
 function runBeforeNext(world: World, call: string, operation: () => Promise<unknown>): void {
   world.service.beforeCall = async (receivedCall) => {
     if (receivedCall !== call) return;
@@ -64,7 +64,7 @@ function runBeforeNext(world: World, call: string, operation: () => Promise<unkn
 }
 
 describe("a new label", () => {
-  it("takes no opener, makes no version, and keeps what was not named", async () => {
+  it("needs no opener, creates no version, and keeps other fields", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     world.engine.calls.length = 0;
     expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({
@@ -77,19 +77,19 @@ describe("a new label", () => {
     ]);
     expect(await openSmallSecret(laptop, secretId, market, {})).toMatchObject({
       title: "Renamed",
-      author: "verified",
+      signatureStatus: "verified",
       version: 1,
     });
   });
 
-  it("is not sent when nothing changes", async () => {
+  it("is not sent if nothing changes", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     world.service.bodies.length = 0;
     await update(laptop, secretId, { baseVersion: 1, title: "First", tags: ["paper"] }, {});
     expect(world.service.bodies).toEqual([]);
   });
 
-  it("based on an older label is a conflict, and the other name stays", async () => {
+  it("conflicts when based on an older label", async () => {
     const { laptop, phone, secretId } = await createTwoDevices();
     await update(phone, secretId, { baseVersion: 1, baseRev: 1, title: "By the phone" }, {});
     await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(
@@ -98,7 +98,7 @@ describe("a new label", () => {
     expect(await readTitles(laptop)).toEqual(["By the phone"]);
   });
 
-  it("that is named between reading and sending is a conflict too", async () => {
+  it("conflicts when another device renames between reading and sending", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     runBeforeNext(world, "POST /secrets/store", () =>
       update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}),
@@ -109,7 +109,7 @@ describe("a new label", () => {
     expect(await readTitles(laptop)).toEqual(["By the phone"]);
   });
 
-  it("changes tags beside another device's title when only the version was named", async () => {
+  it("keeps another device's title when the edit names only the version", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     runBeforeNext(world, "POST /secrets/store", () =>
       update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}),
@@ -118,10 +118,10 @@ describe("a new label", () => {
     expect(await list(laptop)).toMatchObject([{ rev: 3, label: { title: "By the phone", tags: ["by the laptop"] } }]);
   });
 
-  it("is there once when its answer got lost", async () => {
+  it("is published once when its response is lost", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /secrets/store") return answer;
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /secrets/store") return response;
       throw new PortalError("service_unavailable");
     };
     expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({
@@ -133,8 +133,12 @@ describe("a new label", () => {
   it.each<[string, SecretChange, string[]]>([
     ["no title", { baseVersion: 1, title: "" }, ["title"]],
     ["too many tags", { baseVersion: 1, tags: Array.from({ length: 33 }, String) }, ["tags"]],
-    ["a protection without content", { baseVersion: 1, protection: { kind: "openers", openers: [] } }, ["protection"]],
-    ["a version that is none", { baseVersion: 0, title: "T" }, ["baseVersion"]],
+    [
+      "a protection without content",
+      { baseVersion: 1, protection: { kind: "openers", openerIds: [] } },
+      ["protection"],
+    ],
+    ["an invalid version", { baseVersion: 0, title: "T" }, ["baseVersion"]],
   ])("is refused with %s, before anything is sent", async (_case, change, fields) => {
     const { world, laptop, secretId } = await createTwoDevices();
     world.service.calls.length = 0;
@@ -144,7 +148,7 @@ describe("a new label", () => {
     expect(world.service.calls).toEqual([]);
   });
 
-  it("needs an unlocked device and a secret that is there", async () => {
+  it("needs an unlocked device and an existing secret", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     await expect(update(await world.open("tablet"), secretId, { baseVersion: 1, title: "T" }, {})).rejects.toEqual(
       errorWithCode("vault_locked"),
@@ -156,19 +160,19 @@ describe("a new label", () => {
 });
 
 describe("a new version", () => {
-  it("takes no opener, has a content identity of its own, and opens with the openers of before", async () => {
+  it("needs no opener, has its own content identity, and opens with the same openers", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
-    const before = (await openSmallSecret(laptop, secretId, market, {})).ageFile.identity;
+    const formerIdentity = (await openSmallSecret(laptop, secretId, market, {})).ageFile.identity;
     world.engine.calls.length = 0;
     expect(
       await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Second", content: textContent("two") }, {}),
     ).toEqual({ version: 2 });
     expect(world.engine.calls).toEqual([]);
     expect(await list(phone)).toMatchObject([{ version: 2, rev: 2, label: { title: "Second", tags: ["paper"] } }]);
-    const after = await openSmallSecret(phone, secretId, market, {});
-    expect(after).toMatchObject({ version: 2, current: true, author: "verified" });
-    expect(after.ageFile.identity).toMatch(/^AGE-SECRET/);
-    expect(after.ageFile.identity).not.toBe(before);
+    const openedSecret = await openSmallSecret(phone, secretId, market, {});
+    expect(openedSecret).toMatchObject({ version: 2, current: true, signatureStatus: "verified" });
+    expect(openedSecret.ageFile.identity).toMatch(/^AGE-SECRET/);
+    expect(openedSecret.ageFile.identity).not.toBe(formerIdentity);
   });
 
   it("can be protected by another picture, which becomes an opener", async () => {
@@ -188,34 +192,34 @@ describe("a new version", () => {
     );
   });
 
-  it("is sealed to one of its openers alone when told so", async () => {
+  it("is sealed only to the chosen openers", async () => {
     const { laptop, secretId } = await createTwoDevices();
     await protect(laptop, textSecret("Other", makePicture("forest")), {});
-    const forest = (await list(laptop))[1]?.label?.openers[1] ?? "";
+    const forestId = (await list(laptop))[1]?.label?.openerIds[1] ?? "";
     await update(
       laptop,
       secretId,
-      { baseVersion: 1, content: textContent("two"), protection: { kind: "openers", openers: [forest] } },
+      { baseVersion: 1, content: textContent("two"), protection: { kind: "openers", openerIds: [forestId] } },
       {},
     );
     await expect(openSmallSecret(laptop, secretId, market, {})).rejects.toEqual(errorWithCode("opener_needed"));
-    // What was before stays with the openers of before.
+    // the former version keeps its openers
     expect(await readContent(laptop, secretId, 1)).toBe("one");
     await expect(openSmallSecret(laptop, secretId, makePicture("forest"), { version: 1 })).rejects.toEqual(
       errorWithCode("opener_needed"),
     );
   });
 
-  it("is made anew on a conflict of the state; the sealed content stays", async () => {
+  it("is built again on a state conflict, with the same sealed content", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     runBeforeNext(world, "POST /secrets/store", () => protect(phone, textSecret("Phone"), {}));
     world.service.bodies.length = 0;
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});
-    const sent = world.service.bodies
+    const sentContents = world.service.bodies
       .filter((body) => (body as { base_version?: number }).base_version === 1)
       .map((body) => (body as { content: string }).content);
-    expect(sent).toHaveLength(2);
-    expect(new Set(sent).size).toBe(1);
+    expect(sentContents).toHaveLength(2);
+    expect(new Set(sentContents).size).toBe(1);
     expect(await readContent(laptop, secretId)).toBe("two");
   });
 
@@ -231,7 +235,7 @@ describe("a new version", () => {
     expect(world.service.calls.filter((call) => call === "POST /secrets/store")).toHaveLength(maxConflictTries);
   });
 
-  it("is cancelled up to the moment of sending", async () => {
+  it("can be cancelled until it is sent", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     const controller = new AbortController();
     const options = {
@@ -247,9 +251,9 @@ describe("a new version", () => {
   });
 });
 
-describe("two devices, or two tabs, that edit one secret", () => {
+describe("two devices or two tabs that edit one secret", () => {
   it.each([["phone"], ["laptop"]])(
-    "never lose a save: the second, on a %s, hears of the first and can save after it",
+    "never lose a save: the second, on a %s, gets a conflict and can save afterwards",
     async (secondDeviceName) => {
       const { world, laptop, phone, secretId } = await createTwoDevices();
       const secondDevice = secondDeviceName === "phone" ? phone : await world.open(); // a second tab of the same device
@@ -277,17 +281,17 @@ describe("two devices, or two tabs, that edit one secret", () => {
     },
   );
 
-  it("do not take a save for lost whose answer got lost, also when another one followed", async () => {
+  it("recognise a save whose response was lost, even after another change", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
-    let lost = false;
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /secrets/store" || lost) return answer;
-      lost = true;
+    let isResponseLost = false;
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /secrets/store" || isResponseLost) return response;
+      isResponseLost = true;
       throw new PortalError("timed_out");
     };
-    let sent = 0;
+    let sendCount = 0;
     world.service.beforeCall = async (call) => {
-      if (call !== "POST /secrets/store" || ++sent !== 2) return;
+      if (call !== "POST /secrets/store" || ++sendCount !== 2) return;
       world.service.beforeCall = () => undefined;
       await protect(phone, textSecret("Phone"), {});
     };
@@ -295,17 +299,17 @@ describe("two devices, or two tabs, that edit one secret", () => {
     expect(await listVersions(laptop, secretId, {})).toHaveLength(2);
   });
 
-  it("say so when the other version was saved over ours, which is kept as a former one", async () => {
+  it("report a conflict when another version followed, and keep their version as a former version", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
-    let lost = false;
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /secrets/store" || lost) return answer;
-      lost = true;
+    let isResponseLost = false;
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /secrets/store" || isResponseLost) return response;
+      isResponseLost = true;
       throw new PortalError("timed_out");
     };
-    let sent = 0;
+    let sendCount = 0;
     world.service.beforeCall = async (call) => {
-      if (call !== "POST /secrets/store" || ++sent !== 2) return;
+      if (call !== "POST /secrets/store" || ++sendCount !== 2) return;
       world.service.beforeCall = () => undefined;
       await update(phone, secretId, { baseVersion: 2, content: textContent("three") }, {});
     };
@@ -316,8 +320,8 @@ describe("two devices, or two tabs, that edit one secret", () => {
   });
 });
 
-describe("tabs of one device", () => {
-  it("write one after another, by a Web Lock of the account", async () => {
+describe("two tabs of one device", () => {
+  it("write one after another, with a Web Lock of the account", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     const tab = await world.open();
     (await unlock(tab, market, {})).opener.wipe();
@@ -333,15 +337,15 @@ describe("tabs of one device", () => {
   });
 });
 
-describe("what a label carries over", () => {
-  it("is rehearsals, kits and source, through renamings and versions; a rehearsal goes with its opener", async () => {
+describe("the fields that a new label keeps", () => {
+  it("are copy checks, kits and source, through renamings and versions; a check ends with its opener", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     const { opener } = await recogniseImage(laptop, market, null, {});
-    const [at, earlier] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
+    const [newestAt, earlierAt] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
     const digest = toBase64url(randomBytes(32));
     const preserved = {
-      rehearsed: [{ opener_id: opener.openerId, at: earlier }],
-      kits: [{ sha256: digest, made_at: at, key_epoch: 1, ticket_sha256: digest }],
+      rehearsed: [{ opener_id: opener.openerId, at: earlierAt }],
+      kits: [{ sha256: digest, made_at: newestAt, key_epoch: 1, ticket_sha256: digest }],
       source: digest,
     };
     await rewriteRow(world, laptop, secretId, opener, {
@@ -362,34 +366,39 @@ describe("what a label carries over", () => {
     expect(await readLabel()).toMatchObject({ ...preserved, former_sha256: null });
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});
     expect(await readLabel()).toMatchObject({ ...preserved, former_sha256: expect.any(String) as string });
-    const { former_sha256: committed } = await readLabel();
+    const { former_sha256: formerDigest } = await readLabel();
     await update(laptop, secretId, { baseVersion: 2, title: "Renamed again" }, {});
-    expect(await readLabel()).toMatchObject({ ...preserved, former_sha256: committed });
-    expect((await list(laptop))[0]?.label).toMatchObject({ copyCheckedAt: earlier });
-    const bothChecks = { rehearsed: [{ opener_id: opener.openerId, at }, ...preserved.rehearsed] };
+    expect(await readLabel()).toMatchObject({ ...preserved, former_sha256: formerDigest });
+    expect((await list(laptop))[0]?.label).toMatchObject({ copyCheckedAt: earlierAt });
+    const bothChecks = { rehearsed: [{ opener_id: opener.openerId, at: newestAt }, ...preserved.rehearsed] };
     await rewriteRow(world, laptop, secretId, opener, {
       label: bothChecks,
       seal: (ticket) => sealTo([opener.recipient], serializeDocument(ticket)),
     });
-    expect((await list(laptop))[0]?.label).toMatchObject({ copyCheckedAt: at }); // the newest
+    expect((await list(laptop))[0]?.label).toMatchObject({ copyCheckedAt: newestAt }); // the newest check
     const protection = { kind: "picture", picture: makePicture("forest"), name: "The forest" } as const;
     await update(laptop, secretId, { baseVersion: 2, content: textContent("three"), protection }, {});
     const { openers, ...otherFields } = await readLabel();
-    // the market's picture still opens it
+    // the picture `market` still opens the secret
     expect([openers.length, otherFields.rehearsed]).toEqual([2, bothChecks.rehearsed]);
-    const forest = openers.filter((id) => id !== opener.openerId);
+    const forestIds = openers.filter((id) => id !== opener.openerId);
     await update(
       laptop,
       secretId,
-      { baseVersion: 3, content: textContent("four"), protection: { kind: "openers", openers: forest } },
+      { baseVersion: 3, content: textContent("four"), protection: { kind: "openers", openerIds: forestIds } },
       {},
     );
-    expect(await readLabel()).toMatchObject({ openers: forest, rehearsed: [], kits: preserved.kits, source: digest });
+    expect(await readLabel()).toMatchObject({
+      openers: forestIds,
+      rehearsed: [],
+      kits: preserved.kits,
+      source: digest,
+    });
   });
 });
 
 describe("history", () => {
-  it("lists the versions, the newest first, without an opener", async () => {
+  it("lists the versions, newest first, without an opener", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});
     expect(await listVersions(await world.open("tablet"), secretId, {})).toMatchObject([
@@ -401,15 +410,15 @@ describe("history", () => {
       { version: 2, current: true, dropped: false },
       { version: 1, current: false, dropped: false },
     ]);
-    world.service.transformAnswer = (call, answer) =>
-      call.endsWith("/versions") ? { ...(answer as object), versions: [] } : answer;
+    world.service.transformResponse = (call, response) =>
+      call.endsWith("/versions") ? { ...(response as object), versions: [] } : response;
     await expect(listVersions(laptop, secretId, {})).rejects.toEqual(errorWithCode("list_mismatch"));
     await expect(listVersions(await world.open("tablet"), secretId, {})).rejects.toEqual(
       errorWithCode("list_mismatch"),
     );
   });
 
-  it("opens an older version as old, by its own names, with its author checked", async () => {
+  it("opens a former version as not current, with its names and a verified signature", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     await update(laptop, secretId, { baseVersion: 1, title: "Second", content: textContent("two") }, {});
     const phone = await world.open("tablet");
@@ -417,12 +426,12 @@ describe("history", () => {
       version: 1,
       current: false,
       title: "First",
-      author: "verified",
+      signatureStatus: "verified",
     });
     await expect(openSmallSecret(phone, secretId, market, { version: 3 })).rejects.toEqual(errorWithCode("not_found"));
   });
 
-  it("makes an older content a new version; names stay", async () => {
+  it("restores a former content as a new version, and keeps the names", async () => {
     const { laptop, secretId } = await createTwoDevices();
     await update(
       laptop,
@@ -435,7 +444,7 @@ describe("history", () => {
       version: 3,
       title: "Second",
       name: "secret.txt",
-      author: "verified",
+      signatureStatus: "verified",
     });
     expect(await readContent(laptop, secretId)).toBe("one");
     expect(await restoreVersion(laptop, secretId, 3, market, {})).toEqual({ version: 3 });
@@ -461,13 +470,15 @@ describe("history", () => {
         former.content = newest.content;
       },
     ],
-  ])("refuses %s in place of an older one", async (_case, expected, tamper) => {
+  ])("refuses %s in place of an older version's", async (_case, expectedCode, tamper) => {
     const { world, laptop, secretId } = await createTwoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});
     const [former, newest] = world.service.account.rows.get(secretId)?.versions ?? [];
-    if (former === undefined || newest === undefined) throw new TypeError("two versions");
+    if (former === undefined || newest === undefined) throw new TypeError("expected two versions");
     tamper(former, newest);
-    await expect(openSmallSecret(laptop, secretId, market, { version: 1 })).rejects.toEqual(errorWithCode(expected));
+    await expect(openSmallSecret(laptop, secretId, market, { version: 1 })).rejects.toEqual(
+      errorWithCode(expectedCode),
+    );
   });
 
   it("refuses an older version in place of the newest", async () => {
@@ -478,7 +489,7 @@ describe("history", () => {
     await expect(openSmallSecret(laptop, secretId, market, {})).rejects.toEqual(errorWithCode("list_mismatch"));
   });
 
-  it("shows an older version of another author as such, and does not make it ours", async () => {
+  it("opens a former version of another author as not verified, and refuses to restore that version", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
     const { opener } = await recogniseImage(laptop, market, null, {});
     await rewriteRow(world, laptop, secretId, opener, {
@@ -492,13 +503,13 @@ describe("history", () => {
         ),
     });
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});
-    expect((await openSmallSecret(laptop, secretId, market, { version: 1 })).author).toBe("not_verified");
+    expect((await openSmallSecret(laptop, secretId, market, { version: 1 })).signatureStatus).toBe("not_verified");
     await expect(restoreVersion(laptop, secretId, 1, market, {})).rejects.toEqual(errorWithCode("decryption_failed"));
   });
 });
 
 describe("removing former versions", () => {
-  /** Three versions. */
+  /** A secret with three versions. */
   const createThreeVersions = async () => {
     const devices = await createTwoDevices();
     await update(devices.laptop, devices.secretId, { baseVersion: 1, content: textContent("two") }, {});
@@ -506,7 +517,7 @@ describe("removing former versions", () => {
     return devices;
   };
 
-  it("is one signed keyring change; what is left opens as before, and the next version follows", async () => {
+  it("is one signed keyring change; the remaining versions open as before, and the next version follows", async () => {
     const { world, laptop, phone, secretId } = await createThreeVersions();
     await removeVersions(laptop, secretId, [1], {});
     expect(lastOf(world.service.bodies)).toMatchObject({
@@ -526,18 +537,18 @@ describe("removing former versions", () => {
     expect(await readContent(laptop, secretId, 3)).toBe("three");
   });
 
-  it("is done when another device did it meanwhile, and sends nothing for what is gone", async () => {
+  it("succeeds when another device has removed the versions meanwhile, and sends nothing for dropped versions", async () => {
     const { world, laptop, phone, secretId } = await createThreeVersions();
     runBeforeNext(world, "PUT /user/keyring", () => removeVersions(phone, secretId, [1], {}));
     await removeVersions(laptop, secretId, [1, 2], {});
     expect(lastOf(world.service.bodies)).toMatchObject({ purge_versions: [{ secret_db_id: secretId, versions: [2] }] });
-    const sent = world.service.bodies.length;
+    const sentCount = world.service.bodies.length;
     await removeVersions(laptop, secretId, [1, 2], {});
     await removeVersions(laptop, secretId, [], {});
-    expect(world.service.bodies).toHaveLength(sent);
+    expect(world.service.bodies).toHaveLength(sentCount);
   });
 
-  it("never takes the present version, one that never was, or a locked device", async () => {
+  it("refuses the current version, unknown versions and a locked device", async () => {
     const { world, laptop, secretId } = await createThreeVersions();
     for (const versions of [[3], [1, 9], [0], [1.5]])
       await expect(removeVersions(laptop, secretId, versions, {})).rejects.toEqual(errorWithCode("not_found"));
@@ -547,9 +558,9 @@ describe("removing former versions", () => {
     );
   });
 
-  it("makes room where a further version is refused", async () => {
+  it("makes room when there are too many versions", async () => {
     const { world, laptop, secretId } = await createThreeVersions();
-    world.service.account.formerVersions = 2;
+    world.service.account.formerVersionLimit = 2;
     const next = { baseVersion: 3, content: textContent("four") };
     await expect(update(laptop, secretId, next, {})).rejects.toEqual(errorWithCode("too_many_versions"));
     await removeVersions(laptop, secretId, [2], {});
@@ -562,7 +573,7 @@ describe("emptying the trash", () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     await protect(laptop, textSecret("Stays"), {});
     await list(phone);
-    await trash(laptop, secretId);
+    await moveToTrash(laptop, secretId);
     await purge(laptop, [secretId], {});
     expect(lastOf(world.service.bodies)).toMatchObject({ purge: [secretId], sig: expect.any(String) as string });
     expect(await readTitles(laptop)).toEqual(["Stays"]);
@@ -570,22 +581,22 @@ describe("emptying the trash", () => {
     await expect(openSmallSecret(laptop, secretId, market, {})).rejects.toEqual(errorWithCode("not_found"));
   });
 
-  it("is seen by a device that missed more than the service names: it reads the list anew", async () => {
+  it("reaches a device that receives no purged ids from the service, because it fetches the whole list", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     await protect(laptop, textSecret("Stays"), {});
     await list(phone);
-    await trash(laptop, secretId);
+    await moveToTrash(laptop, secretId);
     await purge(laptop, [secretId], {});
-    world.service.transformAnswer = (call, answer) =>
-      call === "GET /secrets/store" ? { ...(answer as object), purged: undefined } : answer;
+    world.service.transformResponse = (call, response) =>
+      call === "GET /secrets/store" ? { ...(response as object), purged: undefined } : response;
     expect(await readTitles(phone)).toEqual(["Stays"]);
   });
 
-  it("takes what is in the trash alone, all or none", async () => {
+  it("purges only secrets in the trash, all or none", async () => {
     const { world, laptop, secretId } = await createTwoDevices();
-    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-    await trash(laptop, secretId);
-    await expect(purge(laptop, [secretId, second], {})).rejects.toEqual(errorWithCode("not_in_trash"));
+    const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
+    await moveToTrash(laptop, secretId);
+    await expect(purge(laptop, [secretId, secondId], {})).rejects.toEqual(errorWithCode("not_in_trash"));
     await expect(purge(laptop, [secretId, "019a9e2c-7c1e-7abc-8def-0123456789ff"], {})).rejects.toEqual(
       errorWithCode("not_found"),
     );
@@ -594,53 +605,53 @@ describe("emptying the trash", () => {
     expect(await list(laptop)).toHaveLength(2);
   });
 
-  it("does not remove what another device took out of the trash meanwhile", async () => {
+  it("does not purge a secret that another device has restored meanwhile", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
-    await trash(laptop, secretId);
+    await moveToTrash(laptop, secretId);
     runBeforeNext(world, "PUT /user/keyring", async () => {
-      await restore(phone, secretId);
+      await restoreFromTrash(phone, secretId);
       await protect(phone, textSecret("Phone"), {});
     });
     await expect(purge(laptop, [secretId], {})).rejects.toEqual(errorWithCode("not_in_trash"));
     expect(await readTitles(laptop)).toContain("First");
   });
 
-  it("is done when another device, or a lost answer, did it", async () => {
+  it("succeeds when another device, or a call with a lost response, has emptied the trash", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
-    await trash(laptop, secretId);
+    await moveToTrash(laptop, secretId);
     runBeforeNext(world, "PUT /user/keyring", () => purge(phone, [secretId], {}));
     await purge(laptop, [secretId], {});
-    const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-    await trash(laptop, second);
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "PUT /user/keyring") return answer;
+    const { secretId: secondId } = await protect(laptop, textSecret("Second"), {});
+    await moveToTrash(laptop, secondId);
+    world.service.transformResponse = (call, response) => {
+      if (call !== "PUT /user/keyring") return response;
       throw new PortalError("timed_out");
     };
-    await purge(laptop, [second], {});
+    await purge(laptop, [secondId], {});
     expect(await list(laptop)).toEqual([]);
   });
 });
 
-describe("the list that the vault holds", () => {
-  it("is read whole once; later only what changed", async () => {
+describe("the cached list", () => {
+  it("is fetched whole once; later only changes are fetched", async () => {
     const { world, laptop, phone, secretId } = await createTwoDevices();
     for (const title of ["B", "C", "D", "E"]) await protect(laptop, textSecret(title), {});
     world.service.calls.length = 0;
     await update(laptop, secretId, { baseVersion: 1, title: "A" }, {});
     await list(laptop);
-    // five rows would be two pages each time
+    // five rows would need two pages each time
     expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2);
     world.service.calls.length = 0;
     expect(await readTitles(phone)).toEqual(["A", "B", "C", "D", "E"]);
     expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2);
   });
 
-  it("is read anew when the changes that are given do not fit", async () => {
+  it("is fetched again when the changes do not match the state", async () => {
     const { world, laptop } = await createTwoDevices();
     await protect(laptop, textSecret("Second"), {});
-    world.service.transformAnswer = (call, answer) => {
-      const page = answer as { purged?: unknown };
-      if (call !== "GET /secrets/store" || page.purged === undefined) return answer;
+    world.service.transformResponse = (call, response) => {
+      const page = response as { purged?: unknown };
+      if (call !== "GET /secrets/store" || page.purged === undefined) return response;
       return { ...page, secrets: [] };
     };
     await protect(
@@ -654,12 +665,12 @@ describe("the list that the vault holds", () => {
     expect(await readTitles(laptop)).toEqual(["First", "Second", "Third"]);
   });
 
-  it("gives rows in batches, the newest first, and opens each label once", async () => {
+  it("delivers rows in batches, newest first, and opens each label once", async () => {
     const { laptop } = await createTwoDevices();
     for (const title of ["B", "C"]) await protect(laptop, textSecret(title), {});
     const decrypt = jest.spyOn(crypto.subtle, "decrypt");
     const batches: [(string | undefined)[], number, number][] = [];
-    const [rows, again] = await Promise.all([
+    const [rows, sameRows] = await Promise.all([
       list(laptop, {
         onRows: (batch, { opened, total }) => {
           batches.push([batch.map((row) => row.label?.title), opened, total]);
@@ -668,11 +679,12 @@ describe("the list that the vault holds", () => {
       list(laptop),
     ]);
     expect(batches).toEqual([[["C", "B", "First"], 3, 3]]);
-    expect(again).toEqual(rows);
+    expect(sameRows).toEqual(rows);
     expect(rows.map((row) => row.label?.title)).toEqual(["First", "B", "C"]);
-    const before = decrypt.mock.calls.length;
+    const decryptCountBefore = decrypt.mock.calls.length;
     await list(laptop);
-    expect(decrypt.mock.calls.length - before).toBeLessThanOrEqual(4); // state, book and its inner, shares: no label
+    // state, book and its inner, shares, but no label
+    expect(decrypt.mock.calls.length - decryptCountBefore).toBeLessThanOrEqual(4);
     decrypt.mockRestore();
   });
 });

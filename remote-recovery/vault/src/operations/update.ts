@@ -7,7 +7,7 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { createOpenerChooser, type ChosenOpeners } from "../openers/choose-openers.ts";
-import { nextFormerDigest } from "../secrets/former-versions.ts";
+import { computeNextFormerDigest } from "../secrets/former-versions.ts";
 import { validateSecretChange } from "../secrets/validate-request.ts";
 import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type ChosenContent,
   type PublishableContent,
 } from "../secrets/seal-secret.ts";
-import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import { requireVerifiedInner } from "../keyring/verified-inner.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
@@ -27,8 +27,8 @@ export interface SavedVersion {
 }
 
 /**
- * What an edit was based on. Without a `rev` only another version is a conflict; a changed title or
- * tags are not, and are kept.
+ * The label that an edit started from. Without `rev`, only another version conflicts, and a title
+ * or tags that changed meanwhile are kept.
  */
 interface EditBase {
   readonly version: number;
@@ -36,13 +36,13 @@ interface EditBase {
 }
 
 /**
- * Title and tags alone: a new label of the same version (`rev` grows), no opener. With content: a
- * new version with a content identity of its own, sealed to the openers that the label names and
- * that still stand in the book, or to those of `protection`; no opener is shown for that either.
- * Its label commits to every version before it.
+ * Without content, publishes a new label of the same version, with a higher `rev`. With content,
+ * publishes a new version with its own content identity. The version is sealed to the label's
+ * openers that are still in the book, or to those of `protection`; its label commits to all former
+ * versions. Content needs the account key, a label alone does not.
  *
- * @throws PortalError `version_conflict` when another device saved first, `too_many_versions`,
- *   `validation_error`, `not_found`, `vault_locked`, `opener_needed`, and those of publishing.
+ * @throws PortalError `version_conflict` if another device has saved first, `too_many_versions`,
+ *   `validation_error`, `not_found`, `vault_locked`, `opener_needed`, and errors of publishing
  */
 export async function update(
   vault: VaultSession,
@@ -54,10 +54,10 @@ export async function update(
   const base: EditBase = { version: change.baseVersion, rev: change.baseRev };
   const { content } = change;
   if (content === undefined) return relabel(vault, secretId, base, change, options);
-  // before a large content is sealed and sent for nothing
+  // checks before a large content is sealed and sent for nothing
   await assertNoConflict(vault, secretId, base, options.signal);
-  const ready = await sealInlineContent(vault, content, options);
-  return publishVersion(vault, secretId, base, { ...change, content }, ready, options);
+  const publishable = await sealInlineContent(vault, content, options);
+  return publishVersion(vault, secretId, base, { ...change, content }, publishable, options);
 }
 
 async function assertNoConflict(
@@ -86,11 +86,11 @@ function relabel(
   return withConflictVersion(vault, secretId, base, changeLabel(vault, secretId, edit, options));
 }
 
-/** The label that takes the place of `label`; made anew at each try. */
+/** Edits a label. Called at each attempt. */
 export type LabelEdit = (label: Label, row: AccountRow) => Label;
 
 /**
- * Publishes a new label of the version that stands: `rev` grows. Nothing is sent when the edit
+ * Publishes a new label of the current version, with a higher `rev`. Sends nothing if the edit
  * changes nothing.
  */
 export function changeLabel(
@@ -116,7 +116,7 @@ export function changeLabel(
         secret_db_id: secretId,
         base_version: row.version,
         label: sealedLabel,
-        keyring: change.keyring,
+        keyring: change.keyringChange,
       });
     return { change, send, result };
   };
@@ -127,15 +127,14 @@ export function changeLabel(
   );
 }
 
-/** Naming, content and openers of a version that is made now. */
 interface VersionRequest extends TitleAndTags {
   readonly content: Omit<ChosenContent, "content">;
   readonly protection?: ProtectRequest["protection"];
-  /** Of an item that is imported again. */
+  /** Mark of an imported item. */
   readonly source?: string | undefined;
 }
 
-/** Publishes content that is sealed already as the version after `base`. */
+/** Publishes sealed content as the version after `base`. */
 export async function publishVersion(
   vault: VaultSession,
   secretId: string,
@@ -152,9 +151,9 @@ export async function publishVersion(
     const { openedKeyring, row } = requireRow(account, secretId);
     requireUnchanged(row, base);
     const previousLabel = await openRowLabel(vault.userId, openedKeyring.keys, row);
-    const chosen =
+    const chosenOpeners =
       chooser === null
-        ? await chooseLabelOpeners(vault, openedKeyring, previousLabel.openers)
+        ? await chooseFormerOpeners(vault, openedKeyring, previousLabel)
         : await chooser.choose(openedKeyring);
     options.onProgress?.({ phase: "sealing", done: 1, total: 2 });
     const context = { secretId, version: row.version + 1, rev: row.rev + 1 };
@@ -164,29 +163,34 @@ export async function publishVersion(
       tags: request.tags ?? previousLabel.tags,
       createdAt,
     };
-    const preserved = {
-      former_sha256: await nextFormerDigest(vault, row, previousLabel, options.signal),
-      // it holds for the opener it was made with
+    const preservedFields = {
+      former_sha256: await computeNextFormerDigest(vault, row, previousLabel, options.signal),
+      // a check is valid only for its opener
       rehearsed: previousLabel.rehearsed.filter((copyCheck) =>
-        chosen.openers.some(({ id }) => id === copyCheck.opener_id),
+        chosenOpeners.openers.some(({ id }) => id === copyCheck.opener_id),
       ),
       kits: previousLabel.kits,
       source: request.source ?? previousLabel.source,
     };
-    const { label, ticket, root } = await sealRow(
+    const { root, ...sealed } = await sealRow(
       vault,
       openedKeyring.keys,
       context,
       description,
       publishable,
-      chosen.openers,
-      preserved,
+      chosenOpeners.openers,
+      preservedFields,
     );
     sentDigests.add(root.labelHex);
     const change = await buildNextChange(vault, requireAccount(account), openedKeyring, replaceRow(account, root), {
-      enrolledImage: chosen.enrolledImage,
+      enrolledImage: chosenOpeners.enrolledImage,
     });
-    const signedRow = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
+    const signedRow = {
+      secret_db_id: secretId,
+      base_version: row.version,
+      ...sealed,
+      keyring: change.keyringChange,
+    };
     return { change, send: () => publishable.publish(signedRow), result: { version: context.version } };
   };
   try {
@@ -205,15 +209,17 @@ export async function publishVersion(
   }
 }
 
-/** Adds the current version to a `version_conflict` that the service reported without one. */
+/**
+ * Adds the current version to the details of a `version_conflict` from the service, which lacks it.
+ */
 async function withConflictVersion<T>(
   vault: VaultSession,
   secretId: string,
   base: EditBase,
-  publishing: Promise<T>,
+  publication: Promise<T>,
 ): Promise<T> {
   try {
-    return await publishing;
+    return await publication;
   } catch (error) {
     if (isPortalError(error, "version_conflict") && error.details["version"] === undefined)
       await assertNoConflict(vault, secretId, base);
@@ -221,30 +227,33 @@ async function withConflictVersion<T>(
   }
 }
 
-/** @throws PortalError `version_conflict` with the version that stands now. */
+/** @throws PortalError `version_conflict` with the current version */
 function requireUnchanged(row: AccountRow, base: EditBase): void {
   if (row.version === base.version && (base.rev === undefined || row.rev === base.rev)) return;
   throw new PortalError("version_conflict", { details: { version: row.version } });
 }
 
 /**
- * The openers of the label that still stand in the book. @throws PortalError `opener_needed` when
- * none does, `show_opener_first`.
+ * Returns the former version's openers that are still in the book: those that its signed ticket
+ * names, or the label's if this session neither opened nor sealed that ticket.
+ *
+ * @throws PortalError `opener_needed` if there is none, `show_opener_first`
  */
-async function chooseLabelOpeners(
+async function chooseFormerOpeners(
   vault: VaultSession,
   openedKeyring: OpenedKeyring,
-  ids: readonly string[],
+  label: Pick<Label, "openers" | "ticket_sha256">,
 ): Promise<ChosenOpeners> {
-  await requireVerifiedOpeners(vault, openedKeyring);
+  await requireVerifiedInner(vault, openedKeyring);
+  const ids = vault.signedOpeners.get(label.ticket_sha256) ?? label.openers;
   const openers = openedKeyring.book.openers.filter((opener) => ids.includes(opener.id));
   if (openers.length === 0) throw new PortalError("opener_needed");
-  return { openers, enrolledImage: null, firstAccount: null };
+  return { openers, enrolledImage: null, newAccount: null };
 }
 
 /**
- * The version that we published, found by the digest of its label: the answer was lost, and nobody
- * saved since.
+ * The version that we published although the response was lost, found by its label's digest. Null
+ * if another device has saved since.
  */
 function findPublishedVersion(
   account: AccountView,

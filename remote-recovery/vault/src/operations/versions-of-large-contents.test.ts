@@ -21,7 +21,7 @@ const textContent = (content: string): NonNullable<SecretChange["content"]> => (
 });
 const { file } = randomFile(3 * fakePartBytes);
 
-/** A secret of two versions, and a tab that uploads. */
+/** A secret with two versions, and a tab that uploads. */
 async function createTwoVersions() {
   const world = createWorld();
   const laptop = await world.open();
@@ -39,9 +39,9 @@ async function createTwoVersions() {
 }
 
 describe("a large content as a new version", () => {
-  it("is refused before a part is sent when there is no room for it, and nothing of it is kept", async () => {
+  it("is refused before a part is sent when there are too many versions, and saves nothing", async () => {
     const { world, laptop, secretId, tab, plan } = await createTwoVersions();
-    world.service.account.formerVersions = 1;
+    world.service.account.formerVersionLimit = 1;
     await expect(beginUpload(laptop, tab, plan, {})).rejects.toEqual(errorWithCode("too_many_versions"));
     expect(await tab.records.list()).toEqual([]);
     expect([...(world.service.account.uploads?.keys() ?? [])]).toEqual([]);
@@ -51,7 +51,7 @@ describe("a large content as a new version", () => {
     expect(await finishUpload(laptop, tab, uploadId, null, {})).toEqual({ secretId, version: 3 });
   });
 
-  it("commits to the versions before it, and is one of them when another follows", async () => {
+  it("commits to its former versions, and becomes a former version itself", async () => {
     const { world, laptop, secretId, tab, plan } = await createTwoVersions();
     const uploadId = await beginUpload(laptop, tab, plan, {});
     await tab.send(uploadId, file);
@@ -62,7 +62,7 @@ describe("a large content as a new version", () => {
       version: 3,
       current: false,
       content: null,
-      author: "verified",
+      signatureStatus: "verified",
     });
     const versions = world.service.account.rows.get(secretId)?.versions ?? [];
     Object.assign(versions[0] ?? {}, { ticket: versions[2]?.ticket });

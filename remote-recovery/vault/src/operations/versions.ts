@@ -11,18 +11,18 @@ import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyr
 import { retryReadOnce } from "../keyring/refresh-keyring.ts";
 import { sealInlineContent } from "../secrets/seal-secret.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
-import { withSharesEnded } from "../keyring/shares-document.ts";
+import { markSharesEnded } from "../keyring/shares-document.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { publishVersion, type SavedVersion } from "./update.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 /**
- * All versions that there ever were, newest first; of a dropped one only its line is left. On an
- * unlocked device they are those that the label commits to; dates, sizes and what was dropped are
- * the service's word. A locked one has its word alone.
+ * Lists all versions, newest first, including dropped ones. An unlocked device verifies them
+ * against the label; dates, sizes and `dropped` are unverified claims of the service. On a locked
+ * device, everything is a claim.
  *
- * @throws PortalError `not_found`, `list_mismatch` when they are not those of the label, or the
- *   newest not that of the list.
+ * @throws PortalError `not_found`; `list_mismatch` if the versions do not match the label, or the
+ *   newest does not match the list
  */
 export async function listVersions(
   vault: VaultSession,
@@ -30,8 +30,8 @@ export async function listVersions(
   options: OperationOptions = {},
 ): Promise<SecretVersion[]> {
   requireId(secretId);
-  const lines = await retryReadOnce(() => readVersionRecords(vault, secretId, options.signal));
-  return lines.map(({ version, size, created_at: createdAt, dropped }, index) => ({
+  const versionRecords = await retryReadOnce(() => readVersionRecords(vault, secretId, options.signal));
+  return versionRecords.map(({ version, size, created_at: createdAt, dropped }, index) => ({
     version,
     createdAt,
     sealedSize: size,
@@ -45,40 +45,41 @@ async function readVersionRecords(
   secretId: string,
   signal?: AbortSignal,
 ): Promise<readonly VersionRecord[]> {
-  const locked = vault.keys === null;
-  const account = locked ? null : await readAccount(vault, signal);
-  const lines = (await vault.service.getVersions(secretId, signal)).toSorted(
+  const isLocked = vault.keys === null;
+  const account = isLocked ? null : await readAccount(vault, signal);
+  const versionRecords = (await vault.service.getVersions(secretId, signal)).toSorted(
     (left, right) => right.version - left.version,
   );
-  const [newest] = lines;
-  if (newest === undefined || lines.some(({ version }, index) => version !== lines.length - index))
+  const [newest] = versionRecords;
+  if (newest === undefined || versionRecords.some(({ version }, index) => version !== versionRecords.length - index))
     throw new PortalError("list_mismatch");
-  if (locked) return lines;
+  if (isLocked) return versionRecords;
   const { openedKeyring, row } = requireRow(account, secretId);
   const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
   if (newest.version !== row.version || newest.ticket_sha256 !== label.ticket_sha256)
     throw new PortalError("list_mismatch");
-  verifyFormerVersions(row, label, lines);
-  return lines;
+  verifyFormerVersions(row, label, versionRecords);
+  return versionRecords;
 }
 
 /**
- * The content of an older version as a new one, with title, tags and openers of today. What this
- * account did not sign is not signed now: it stays what it is, an old version of an unknown author.
+ * Publishes the content of a former version as a new one, with the current title, tags and openers.
+ * Refuses a version that this account did not sign, because its author is unknown.
  *
- * @throws PortalError those of {@link openSmallSecret} and of a new version.
+ * @param presentedOpener null for the opener that is kept open
+ * @throws PortalError those of {@link openSmallSecret} and of a new version
  */
 export async function restoreVersion(
   vault: VaultSession,
   secretId: string,
   version: number,
-  presentedOpener: PresentedOpener,
+  presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<SavedVersion> {
   const formerSecret = await openSmallSecret(vault, secretId, presentedOpener, { ...options, version });
   try {
     if (formerSecret.current) return { version };
-    if (formerSecret.author !== "verified") throw new PortalError("decryption_failed");
+    if (formerSecret.signatureStatus !== "verified") throw new PortalError("decryption_failed");
     const { row } = requireRow(await readAccount(vault, options.signal), secretId);
     const { contentKind, name, mime, content } = formerSecret;
     const publishable = await sealInlineContent(
@@ -100,12 +101,12 @@ export async function restoreVersion(
 }
 
 /**
- * Removes content and ticket of former versions for good, by one signed keyring change. Their lines
- * stay, so the label does too; shares of them end. What was dropped before, here or by the service,
- * counts as removed.
+ * Deletes content and ticket of former versions with one signed keyring change, and ends their
+ * shares. The versions' records stay, because the label commits to them. Versions that were already
+ * dropped count as deleted.
  *
  * @throws PortalError `not_found` for a version that is not a former one, `vault_locked`,
- *   `list_mismatch`, and those of publishing.
+ *   `list_mismatch`, and errors of publishing
  */
 export async function removeVersions(
   vault: VaultSession,
@@ -121,13 +122,13 @@ export async function removeVersions(
     const { openedKeyring, row } = requireRow(account, secretId);
     if (account === null) throw new PortalError("not_found");
     const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
-    const former = verifyFormerVersions(row, label, await vault.service.getVersions(secretId, options.signal));
-    const matchingVersions = former.filter(({ version }) => requestedVersions.has(version));
+    const formerVersions = verifyFormerVersions(row, label, await vault.service.getVersions(secretId, options.signal));
+    const matchingVersions = formerVersions.filter(({ version }) => requestedVersions.has(version));
     if (matchingVersions.length !== requestedVersions.size) throw new PortalError("not_found");
     const versionsToDrop = matchingVersions.filter(({ dropped }) => !dropped).map(({ version }) => version);
     if (versionsToDrop.length === 0) return { done: "removed" };
     const purgeVersions = [{ secret_db_id: secretId, versions: versionsToDrop }];
-    const shares = withSharesEnded(
+    const shares = markSharesEnded(
       openedKeyring.shares,
       vault.now(),
       (entry) => entry.secret_id === secretId && requestedVersions.has(entry.version),
@@ -136,12 +137,12 @@ export async function removeVersions(
       ...(shares === null ? {} : { documents: { shares } }),
       purgeVersions,
     });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "removed" };
+    return { change, send: () => vault.service.changeKeyring(change.keyringChange), result: "removed" };
   };
   await publishWithRetry(vault, { prepare, findPublished: () => null }, options);
 }
 
-/** Ids come from addresses too: what is not one never reaches a path. */
+/** Rejects other text than ids, since ids from URLs become part of request paths. */
 function requireId(secretId: string): void {
   if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
 }

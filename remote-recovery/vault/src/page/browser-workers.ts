@@ -1,27 +1,31 @@
-import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
+import { compileModules, serveCodecs, type LazyCodec } from "@relicario/engine/modules";
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { PortalError } from "@relicario/shared/errors";
-import * as Comlink from "comlink";
+import type * as Comlink from "comlink";
 
 import type { Bytes } from "../seal/bytes.ts";
 import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import { raceFailure, startWorker, type RunningWorker } from "../rpc/start-worker.ts";
+import type { StrengthWorkerApi } from "../worker/strength-worker-api.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import type { VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
-/** Starts the workers; tests replace it. */
 export interface WorkerStarter {
   readonly vault: () => Promise<RunningWorker<VaultWorkerApi>>;
-  /** For a page opened by a link: it knows no account. */
+  /** For a page opened by a link, without an account. */
   readonly visitor: () => Promise<RunningWorker<VisitorWorkerApi>>;
-  /** With its WASM already handed over. */
+  /** Resolves after the worker has received its WASM. */
   readonly engine: () => Promise<RunningWorker<EngineWorkerApi>>;
-  /** One of the two that large contents take. */
+  /** Starts one worker of a pair, see {@link TransferWorkerApi}. */
   readonly transfer: () => Promise<RunningWorker<TransferWorkerApi>>;
-  /** Reads files that are imported, or opens a content of one, once. */
+  /**
+   * Starts a worker for a single use: reading imported files, or opening one content of an archive.
+   */
   readonly importReader: () => Promise<RunningWorker<ImportWorkerApi>>;
-  /** A file of the release that goes into kits, and runs nowhere here. */
+  /** Starts a worker for one estimate. */
+  readonly strength: () => Promise<RunningWorker<StrengthWorkerApi>>;
+  /** Fetches a file of the release for inclusion in kits. */
   readonly kitFile: (name: "kit" | "avif" | "heic") => Promise<Bytes>;
 }
 
@@ -31,6 +35,7 @@ type AssetName =
   | "engine-worker"
   | "transfer-worker"
   | "import-worker"
+  | "strength-worker"
   | "engine-simd"
   | "engine-scalar"
   | "jpeg"
@@ -38,14 +43,14 @@ type AssetName =
   | "kit"
   | LazyCodec;
 
-/** Put in by the build: file inside the release, and sha384. */
+/** Path in the release and SHA-384 of each asset; defined by the build. */
 declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
 declare const __webpack_public_path__: string;
 
 /**
- * Workers from verified files: fetched with their integrity, started from a blob address. There
- * nothing has a base address, so the page fetches the WASM, with integrity too, and hands the
- * compiled modules over.
+ * Starts workers of the vault's frame by their files, whose responses carry the policy of its
+ * origin. Each file is first fetched with integrity; the browser then uses its cached copy. WASM is
+ * also fetched with integrity, and passed to the workers as compiled modules.
  */
 export const browserWorkers: WorkerStarter = {
   vault: () => startAsset<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
@@ -55,47 +60,44 @@ export const browserWorkers: WorkerStarter = {
       startAsset<EngineWorkerApi>("engine-worker", (remote) => remote.ping()),
       compileModules(fetchAsset),
     ]);
-    await raceFailure(worker.failure, worker.remote.init(modules, Comlink.proxy(loadCodec)));
+    const codecPort = serveCodecs((name) => name in __ASSETS__, fetchAsset); // codecs are fetched on first use
+    await raceFailure(worker.failure, worker.remote.init(modules, codecPort));
     return worker;
   },
   transfer: () => startAsset<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
   importReader: () => startAsset<ImportWorkerApi>("import-worker", (remote) => remote.ping()),
+  strength: () => startAsset<StrengthWorkerApi>("strength-worker", (remote) => remote.ping()),
   kitFile: async (name) => new Uint8Array(await (await fetchAsset(name)).arrayBuffer()),
 };
 
-/** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */
-async function loadCodec(name: LazyCodec) {
-  if (__ASSETS__[name] === undefined)
-    throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
-  return compileModule(name, fetchAsset);
-}
-
-/** From a file of the release. */
 async function startAsset<T>(
   name: AssetName,
   ping: (remote: Comlink.Remote<T>) => Promise<void>,
 ): Promise<RunningWorker<T>> {
-  return startWorker(name, await (await fetchAsset(name)).text(), ping);
+  const { url } = await fetchAsset(name);
+  return startWorker(new Worker(url, { name }), ping);
 }
 
-/** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
+/**
+ * Assets that failed. The browser may have cached wrong bytes as immutable, so these bypass its
+ * cache.
+ */
 const failedAssets = new Set<AssetName>();
 
 /**
- * @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the
- *   release.
+ * @throws PortalError `vault_unavailable` if the file does not load or fails its integrity check
  */
 async function fetchAsset(name: AssetName): Promise<Response> {
   try {
     const asset = __ASSETS__[name];
-    if (asset === undefined) throw new TypeError(`${name} is not in this release`);
+    if (asset === undefined) throw new TypeError(`this release has no asset ${name}`);
     const address = new URL(asset.file, new URL(__webpack_public_path__, globalThis.location.href));
     const response = await fetch(address, {
       integrity: asset.integrity,
       credentials: "omit",
       ...(failedAssets.has(name) && { cache: "reload" }),
     });
-    if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
+    if (!response.ok) throw new TypeError(`status ${String(response.status)} while loading ${name}`);
     return response;
   } catch (cause) {
     failedAssets.add(name);

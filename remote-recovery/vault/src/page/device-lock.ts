@@ -8,36 +8,44 @@ import {
   markLocked,
   markUnlocked,
   readDeviceRecord,
+  type DeviceRecord,
 } from "../device/device.ts";
 import type { PageEnvironment, PendingLock } from "../device/idle-lock.ts";
+import type { FreshSignIn } from "../sign-in/sign-in-gate.ts";
 
-/** Whether this tab is locked, and its device, where the lock outlives the page. */
+/** The lock of this tab, and the lock saved on the device, which outlives the page. */
 export interface DeviceLock {
-  /** Locks this tab at once; answers when the device has it, for a page loaded later. */
+  /** Locks this tab synchronously; resolves when the lock is saved on the device. */
   readonly lock: () => Promise<void>;
-  /** The vault was unlocked in this tab. */
+  /** Called when the vault was unlocked in this tab. */
   readonly clear: () => void;
   readonly isLocked: () => Promise<boolean>;
   readonly isDeviceLocked: () => Promise<boolean>;
   /**
-   * On an own device a sign-in that is not older than the lock undoes it, whether it was asked for
-   * here or led to this page.
+   * Saves a pending lock. Then unlocks an own device if the page reports a sign-in after the lock,
+   * and `signInSilently` confirms one.
    */
-  readonly unlockByKnownSignIn: () => Promise<void>;
+  readonly unlockByReportedSignIn: (signInSilently: SignIn) => Promise<void>;
   /**
-   * The same by a fresh sign-in. False, without one, where this device keeps no key;
-   * `login_required` when the sign-in is older than the lock.
+   * Asks for a sign-in to unlock the device. Returns false, without asking, if the device has no
+   * keys. Rejects with `login_required` if the sign-in did not come after the lock.
    */
-  readonly unlockByFreshSignIn: (signInAgain: () => Promise<{ readonly authTime: number }>) => Promise<boolean>;
+  readonly unlockByFreshSignIn: (signIn: SignIn) => Promise<boolean>;
 }
 
-/** @param authTime of the sign-in that led to this page; seconds */
+/** Rejects unless the person has signed in. `maxAge`: seconds since the lock. */
+type SignIn = (maxAge: number) => Promise<FreshSignIn>;
+
+/**
+ * @param authTime of the sign-in that led to this page, as the page reports; seconds since 1970. It
+ *   unlocks nothing: an older sign-in does not count after a lock
+ */
 export function createDeviceLock(
   account: DeviceAccount,
   authTime: number | undefined,
   environment: PageEnvironment,
 ): DeviceLock {
-  /** The newest sign-in that this tab knows of; seconds. */
+  /** Last sign-in that this tab knows of; seconds since 1970. */
   let lastSignIn = authTime ?? null;
   let lockedInTab = false;
 
@@ -48,12 +56,19 @@ export function createDeviceLock(
 
   const isDeviceLocked = async (): Promise<boolean> => (await readDeviceRecord(account)).locked;
 
+  async function unlockBy(signIn: SignIn, record: DeviceRecord, lockedAt: number): Promise<void> {
+    const { authTime: freshAuthTime } = await signIn((environment.now() - lockedAt) / 1000);
+    lastSignIn = freshAuthTime;
+    if (!isSignInAfterLock(record, lockedAt, freshAuthTime)) throw new PortalError("login_required");
+    await markUnlocked(account, environment.now());
+  }
+
   return {
     lock: () => {
-      lockedInTab = true; // a worker that is asked for before the device has kept it starts locked too
+      lockedInTab = true; // first, because a worker that starts before the lock is saved must be locked too
       const pendingLock = { at: environment.now(), signIn: lastSignIn };
-      environment.pendingLock.set(pendingLock); // the page may be gone before the device has it
-      return save(pendingLock); // at once: a tab that is starting looks at it
+      environment.pendingLock.set(pendingLock); // the page may be closed before the lock is saved
+      return save(pendingLock); // immediately, because a starting tab reads it
     },
     clear: () => {
       lockedInTab = false;
@@ -61,33 +76,22 @@ export function createDeviceLock(
     },
     isLocked: async () => lockedInTab || isDeviceLocked(),
     isDeviceLocked,
-    unlockByKnownSignIn: async () => {
+    unlockByReportedSignIn: async (signInSilently) => {
       const pendingLock = environment.pendingLock.get();
-      if (pendingLock !== null) await save(pendingLock); // by a page that was gone before the device had it
+      if (pendingLock !== null) await save(pendingLock); // from a page that closed before its lock was saved
       await finishLock(account, environment.now());
       const record = await readDeviceRecord(account);
       const lockedAt = getLockedSince(record, environment.now());
-      if (
-        lockedInTab ||
-        record.kind !== "own" ||
-        record.metadataKeys === null ||
-        lockedAt === null ||
-        authTime === undefined
-      )
-        return;
-      if (isSignInAfterLock(record, lockedAt, authTime)) await markUnlocked(account, environment.now());
+      if (lockedInTab || record.kind !== "own" || record.metadataKeys === null || lockedAt === null) return;
+      if (authTime === undefined || !isSignInAfterLock(record, lockedAt, authTime)) return;
+      await unlockBy(signInSilently, record, lockedAt).catch(() => undefined); // the person can ask for a window
     },
-    unlockByFreshSignIn: async (signInAgain) => {
+    unlockByFreshSignIn: async (signIn) => {
       await finishLock(account, environment.now());
       const record = await readDeviceRecord(account);
       if (record.metadataKeys === null) return false;
-      const lockedAt = getLockedSince(record, environment.now()); // null: another tab was unlocked since
-      if (lockedAt !== null) {
-        const signIn = await signInAgain();
-        lastSignIn = signIn.authTime;
-        if (!isSignInAfterLock(record, lockedAt, signIn.authTime)) throw new PortalError("login_required");
-        await markUnlocked(account, environment.now());
-      }
+      const lockedAt = getLockedSince(record, environment.now()); // null if another tab has unlocked the device
+      if (lockedAt !== null) await unlockBy(signIn, record, lockedAt);
       lockedInTab = false;
       return true;
     },

@@ -4,11 +4,15 @@ import * as Comlink from "comlink";
 
 import type { TransferWorkers } from "./transfer-workers.ts";
 
-/** Opened contents that leave in pieces. They hold plaintext, so a lock ends them. */
+/**
+ * Saves opened contents in chunks. A lock ends running saves, because they hold plaintext in
+ * memory.
+ */
 export interface Downloads {
   /**
-   * @param openKeyPort a port at which whoever opened the content answers the transfer's worker.
-   *   `vault_locked` after {@link lock}.
+   * Rejects with `vault_locked` after {@link lock}.
+   *
+   * @param openKeyPort opens a port at which the worker that opened the content serves its keys
    */
   readonly save: (
     openedId: string,
@@ -16,16 +20,16 @@ export interface Downloads {
     target: FileSystemFileHandle | null,
     options?: CallOptions,
   ) => Promise<Blob | null>;
-  /** Ends the workers: plaintext is put away. What they wrote is the host's to sweep. */
+  /** Ends the workers, which drops their plaintext. The host removes the files that they wrote. */
   readonly lock: () => Promise<void>;
 }
 
 export function createDownloads(workers: TransferWorkers): Downloads {
-  const running = new Set<AbortController>();
+  const activeControllers = new Set<AbortController>();
   return {
     save: async (openedId, openKeyPort, target, options = {}) => {
       const controller = new AbortController();
-      running.add(controller);
+      activeControllers.add(controller);
       try {
         return await workers.call(controller, options, async (remote, callOptions) => {
           const port = await openKeyPort();
@@ -34,11 +38,11 @@ export function createDownloads(workers: TransferWorkers): Downloads {
       } catch (error) {
         throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;
       } finally {
-        running.delete(controller);
+        activeControllers.delete(controller);
       }
     },
     lock: async () => {
-      for (const controller of running) controller.abort("lock");
+      for (const controller of activeControllers) controller.abort("lock");
       await workers.end();
     },
   };

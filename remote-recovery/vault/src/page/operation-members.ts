@@ -1,9 +1,9 @@
 /**
- * Members that are operations of the vault's worker: `own` has those that the page does more for,
- * and every other name is an operation under `path`, made when it is first asked for. Which there
- * are only the worker knows (worker/vault-operations.ts); a name that is none is refused there.
+ * Adds the operations of the vault's worker to `own` members. Every other name becomes an operation
+ * under `path`, created on first access. The worker has the list of operations
+ * (worker/vault-operations.ts) and rejects other names.
  *
- * Nothing can be set on it. `then` is no member, else a promise of it would never settle.
+ * The result is immutable. It has no member `then`, which would keep a promise of it from settling.
  */
 export function withOperations<Members extends object>(
   own: Partial<Members>,
@@ -18,5 +18,5 @@ export function withOperations<Members extends object>(
       operations.set(name, operation);
       return operation;
     },
-  }) as Members; // the worker's list is held to the contract where it is written
+  }) as Members; // vault-operations.ts verifies its list against the contract
 }

@@ -1,46 +1,43 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import * as Comlink from "comlink";
 
-import type { RunningWorker } from "../rpc/start-worker.ts";
+import { raceFailure, type RunningWorker } from "../rpc/start-worker.ts";
 
-/** The engine of one worker of this page. */
 export interface PageEngine {
-  /**
-   * Starts it, unless it runs. A start that failed is forgotten, so that the next call tries again.
-   */
+  /** Starts the engine unless it runs. After a failed start, the next call tries again. */
   readonly ensure: () => Promise<void>;
   readonly end: () => void;
 }
 
 /**
- * @param port where the engine answers whoever has the other end of the channel
- * @param onFailed called when it fails by itself: the channel is gone with it
+ * @param port port at which the engine serves the worker
+ * @param onFailed called when the engine fails, which closes the channel
  */
 export function createPageEngine(
   start: () => Promise<RunningWorker<EngineWorkerApi>>,
   port: MessagePort,
   onFailed: () => void,
 ): PageEngine {
-  let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
-  let ended = false;
+  let enginePromise: Promise<RunningWorker<EngineWorkerApi>> | null = null;
+  let hasEnded = false;
   return {
     ensure: async () => {
-      engine ??= start().then(async (worker) => {
-        if (ended) worker.end();
-        else await worker.remote.connect(Comlink.transfer(port, [port]));
+      enginePromise ??= start().then(async (worker) => {
         void worker.failure.then(onFailed);
+        if (hasEnded) worker.end();
+        else await raceFailure(worker.failure, worker.remote.connect(Comlink.transfer(port, [port])));
         return worker;
       });
       try {
-        await engine;
+        await enginePromise;
       } catch (error) {
-        engine = null;
+        enginePromise = null;
         throw error;
       }
     },
     end: () => {
-      ended = true;
-      void engine?.then(
+      hasEnded = true;
+      void enginePromise?.then(
         (worker) => {
           worker.end();
         },

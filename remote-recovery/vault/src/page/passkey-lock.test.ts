@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import type { PortalForServices } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
 import { readDeviceRecord } from "../device/device.ts";
 import { presentKey } from "../rpc/presented-opener.ts";
@@ -9,6 +9,7 @@ import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine } from "../testing/fake-machine.ts";
 import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 
 unrefMessagePorts();
 
@@ -16,14 +17,14 @@ const presentTestPasskey = () => presentKey({ kind: "passkey", prf: new Uint8Arr
 
 describe("an own device with a passkey", () => {
   let machine: FakeMachine;
-  let portal: PortalForServices;
+  let portal: VaultPortal;
   let accountCount = 0;
   const currentAccount = () => ({
     vendorId: portal.vendorId,
     issuer: portal.account.issuer,
     subject: portal.account.subject,
   });
-  const openTab = () => createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
+  const openTab = () => createVaultClient(portal, createChannelWorkers(), { environment: machine.openTab() });
   const openWithPasskey = async () => {
     const vault = openTab();
     await vault.protect(textSecret("Seed", makeHandle("market")));
@@ -40,12 +41,15 @@ describe("an own device with a passkey", () => {
       http: service.http,
       vendorId: "relicario",
       account: { userId, issuer: "https://id.example", subject: `passkey ${String(accountCount++)}` },
-      signInAgain: () => Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 }),
+      signInAgain: () => Promise.resolve({ authTime: 0 }),
+      signInToUnlock: () => Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 }),
+      signInSilently: () => Promise.reject(new PortalError("login_required")),
+      confirmMark: () => Promise.resolve(true),
       takeLinkSecret: () => Promise.resolve(null),
     };
   });
 
-  it("loses its metadata keys with a lock: no fresh sign-in unlocks it, and the passkey does", async () => {
+  it("removes its metadata keys when locked, so that only an opener unlocks it, not a fresh sign-in", async () => {
     const vault = await openWithPasskey();
     expect((await readDeviceRecord(currentAccount())).metadataKeys).not.toBeNull();
     await vault.lock();
@@ -61,7 +65,7 @@ describe("an own device with a passkey", () => {
     expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["Seed"]);
   });
 
-  it("loses them when it locked itself while no page was open", async () => {
+  it("removes its metadata keys after it timed out while no page was open", async () => {
     const vault = await openWithPasskey();
     await vault.signOut();
     machine.now += 16 * 60_000;
@@ -73,7 +77,7 @@ describe("an own device with a passkey", () => {
     expect((await laterTab.list()).map(({ label }) => label?.title)).toEqual(["Seed"]);
   });
 
-  it("keeps them over a lock once the passkey was removed", async () => {
+  it("keeps its metadata keys when locked after the passkey was removed", async () => {
     const vault = await openWithPasskey();
     const { openers } = await vault.openers.list();
     await vault.openers.remove(openers.find(({ kind }) => kind === "passkey")?.id ?? "", makeHandle("market"));

@@ -1,9 +1,10 @@
 import "fake-indexeddb/auto";
 
-import type { LinkSecret, PortalForServices } from "@relicario/shared/contract";
+import type { LinkSecret } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
 import { equalBytes } from "../seal/bytes.ts";
-import { makeFileAnswer, makeRequest } from "../testing/answer-provider.ts";
+import { makeFileAnswer, makeRequest } from "../testing/request-sender.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
@@ -11,32 +12,36 @@ import { createFakeMachine } from "../testing/fake-machine.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "./vault-client.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 import { createVisitorClient, type VisitorClient } from "./visitor-client.ts";
 
 unrefMessagePorts();
 
-const { plain, file } = randomFile(6 * fakePartBytes + 77);
-let subjects = 0;
+const { plaintext, file } = randomFile(6 * fakePartBytes + 77);
+let subjectCount = 0;
 let service: FakeService;
 let vault: VaultClient;
 
 beforeEach(async () => {
   service = createFakeService(userId);
-  const account = { userId, issuer: "https://id.example", subject: `asking ${String(subjects++)}` };
-  const portal: PortalForServices = {
+  const account = { userId, issuer: "https://id.example", subject: `asking ${String(subjectCount++)}` };
+  const portal: VaultPortal = {
     http: service.http,
     vendorId: "relicario",
     account,
     signInAgain: () => Promise.resolve({ authTime: 0 }),
+    signInToUnlock: () => Promise.resolve({ authTime: 0 }),
+    signInSilently: () => Promise.reject(new PortalError("login_required")),
+    confirmMark: () => Promise.resolve(true),
     takeLinkSecret: () => Promise.resolve(null),
   };
   const machine = createFakeMachine();
   machine.now = Date.now();
-  vault = createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
+  vault = createVaultClient(portal, createChannelWorkers(), { environment: machine.openTab() });
   await vault.protect(textSecret("First", makeHandle("market")));
 });
 
-/** A page opened by a link, with nobody signed in. */
+/** A page opened by a link, without a sign-in. */
 function createVisitorFor(link: string): VisitorClient {
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
@@ -46,11 +51,11 @@ function createVisitorFor(link: string): VisitorClient {
   );
 }
 
-const ask = () => vault.requests.create(makeRequest({ now: Date.now }), makeHandle("market"));
+const createRequest = () => vault.requests.create(makeRequest({ now: Date.now }), makeHandle("market"));
 
-describe("requests over the workers", () => {
-  it("asks with a link of the portal, goes on with a file that was aborted, and saves what came", async () => {
-    const { requestId, link } = await ask();
+describe("requests through the workers", () => {
+  it("are created, continue an aborted answer, and save its content", async () => {
+    const { requestId, link } = await createRequest();
     expect(link).toMatch(new RegExp(`^https://portal\\.example/request/${requestId}#s=[\\w-]{43}$`));
     await expect(vault.requests.getLink(requestId, null)).resolves.toBe(link);
 
@@ -72,15 +77,15 @@ describe("requests over the workers", () => {
 
     const secondVisitor = createVisitorFor(link);
     const { unfinishedAnswer } = await secondVisitor.previewRequest(requestId);
-    expect(unfinishedAnswer).toMatchObject({ name: "film.mp4", size: plain.length });
-    expect(unfinishedAnswer?.sent).toBeGreaterThan(plain.length / 2);
+    expect(unfinishedAnswer).toMatchObject({ name: "film.mp4", size: plaintext.length });
+    expect(unfinishedAnswer?.sentBytes).toBeGreaterThan(plaintext.length / 2);
     const { receiptWords } = await secondVisitor.answer(requestId, makeFileAnswer(file));
 
     const answer = await vault.requests.open(requestId, null);
-    expect(answer).toMatchObject({ receiptWords, content: null, size: plain.length });
+    expect(answer).toMatchObject({ receiptWords, content: null, size: plaintext.length });
     expect(answer).not.toHaveProperty("sealed");
-    const saved = await answer.save(null);
-    expect(saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plain)).toBe(true);
+    const savedBlob = await answer.save(null);
+    expect(savedBlob !== null && equalBytes(new Uint8Array(await savedBlob.arrayBuffer()), plaintext)).toBe(true);
     answer.dispose();
     await expect(answer.save(null)).rejects.toMatchObject({ code: "vault_locked" });
     await vault.requests.collect(requestId);
@@ -88,9 +93,9 @@ describe("requests over the workers", () => {
     expect(await vault.requests.list()).toEqual([]);
   });
 
-  it("says that a link is not complete: without its key, of another request, or after the page was closed", async () => {
-    const { requestId, link } = await ask();
-    const otherRequest = await ask();
+  it("throw link_incomplete without a key, for another request, and after close", async () => {
+    const { requestId, link } = await createRequest();
+    const otherRequest = await createRequest();
     await expect(createVisitorFor(link.split("#")[0] ?? "").previewRequest(requestId)).rejects.toMatchObject({
       code: "link_incomplete",
     });
@@ -106,13 +111,13 @@ describe("requests over the workers", () => {
     await expect(visitor.previewRequest(requestId)).rejects.toMatchObject({ code: "link_incomplete" });
   });
 
-  it("refuses a handle that stands for nothing before anything reaches the worker", async () => {
+  it("refuse a released handle before the worker is called", async () => {
     const releasedHandle = makeHandle("market");
     vault.releaseOpener(releasedHandle);
-    const before = service.calls.length;
+    const callsBefore = service.calls.length;
     await expect(vault.requests.create(makeRequest({ now: Date.now }), releasedHandle)).rejects.toMatchObject({
       code: "picture_needed",
     });
-    expect(service.calls).toHaveLength(before);
+    expect(service.calls).toHaveLength(callsBefore);
   });
 });

@@ -1,6 +1,7 @@
 import "fake-indexeddb/auto";
 
-import type { LinkSecret, PortalForServices } from "@relicario/shared/contract";
+import type { LinkSecret } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
 
 import { equalBytes } from "../seal/bytes.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
@@ -11,11 +12,12 @@ import { createFakeMachine } from "../testing/fake-machine.ts";
 import { fileSecret, randomFile } from "../testing/uploading-tab.ts";
 import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "./vault-client.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 import { createVisitorClient, type VisitorClient } from "./visitor-client.ts";
 
 unrefMessagePorts();
 
-const { plain, file } = randomFile(6 * fakePartBytes + 77);
+const { plaintext, file } = randomFile(6 * fakePartBytes + 77);
 const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 let personCount = 0;
 
@@ -28,20 +30,23 @@ function createPerson(id: string, userName: string): typeof ada {
   const me = { userId: id, userName, account: () => service.account };
   service.sharing = { state: sharing, me };
   sharing.people.set(userName.toLowerCase(), me);
-  const portal: PortalForServices = {
+  const portal: VaultPortal = {
     http: service.http,
     vendorId: "relicario",
     account: { userId: id, issuer: "https://id.example", subject: `sharing ${String(personCount++)}` },
     signInAgain: () => Promise.resolve({ authTime: 0 }),
+    signInToUnlock: () => Promise.resolve({ authTime: 0 }),
+    signInSilently: () => Promise.reject(new PortalError("login_required")),
+    confirmMark: () => Promise.resolve(true),
     takeLinkSecret: () => Promise.resolve(null),
   };
   const machine = createFakeMachine();
   machine.now = Date.now();
   const workers = createChannelWorkers();
-  return { service, vault: createVaultClient(portal, workers, { environment: machine.tab() }), workers };
+  return { service, vault: createVaultClient(portal, workers, { environment: machine.openTab() }), workers };
 }
 
-/** A page opened by a link, with nobody signed in. */
+/** A page opened by a link, without a sign-in. */
 function createVisitorFor(link: string): {
   visitor: VisitorClient;
   workers: ReturnType<typeof createChannelWorkers>;
@@ -60,7 +65,7 @@ function createVisitorFor(link: string): {
   };
 }
 
-const request = {
+const shareInput = {
   to: { audience: "public" },
   expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
   maxViews: null,
@@ -73,12 +78,12 @@ const createShare = async (
   opener: Parameters<VaultClient["shares"]["create"]>[1],
   overrides: object = {},
 ): Promise<{ shareId: string; link: string }> => {
-  const { shareId, link } = await ada.vault.shares.create({ ...request, secretId: id, ...overrides }, opener);
+  const { shareId, link } = await ada.vault.shares.create({ ...shareInput, secretId: id, ...overrides }, opener);
   return { shareId, link: link ?? "" };
 };
 
-const isPlain = async (saved: Blob | null): Promise<boolean> =>
-  saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plain);
+const equalsFile = async (saved: Blob | null): Promise<boolean> =>
+  saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plaintext);
 
 beforeEach(async () => {
   sharing = createFakeSharing();
@@ -86,8 +91,8 @@ beforeEach(async () => {
   ({ secretId } = await ada.vault.protect(textSecret("First", makeHandle("market"))));
 });
 
-describe("sharing over the workers", () => {
-  it("makes a link of a secret by a picture; a visitor opens it", async () => {
+describe("sharing through the workers", () => {
+  it("creates a link that a visitor opens", async () => {
     const { shareId, link } = await createShare(secretId, makeHandle("market"));
     expect(link).toMatch(new RegExp(`^https://portal\\.example/shared/${shareId}#s=`));
     const { visitor, workers, countTaken } = createVisitorFor(link);
@@ -96,18 +101,18 @@ describe("sharing over the workers", () => {
     expect(await (await opened.save(null))?.text()).toBe("content of First");
     expect(opened).not.toHaveProperty("sealed");
     expect(countTaken()).toBe(1);
-    expect(workers.started).toEqual(["visitor"]);
+    expect(workers.startedWorkers).toEqual(["visitor"]);
     visitor.close();
     await expect(visitor.previewShare(shareId)).rejects.toMatchObject({ code: "link_incomplete" });
   });
 
-  it("refuses a handle that stands for nothing, before anything reaches the worker", async () => {
+  it("refuses a released handle before the worker is called", async () => {
     const releasedHandle = makeHandle("market");
     ada.vault.releaseOpener(releasedHandle);
     await expect(createShare(secretId, releasedHandle)).rejects.toMatchObject({ code: "picture_needed" });
   });
 
-  it("opens a share with its own picture in the visitor's engine", async () => {
+  it("opens a share with a picture in the visitor's engine", async () => {
     const { shareId, link } = await createShare(secretId, makeHandle("market"), { picture: makeHandle("boat") });
     const { visitor, workers } = createVisitorFor(link);
     await expect(visitor.openShare(shareId, { password: null, picture: makeHandle("harbour") })).rejects.toMatchObject({
@@ -115,34 +120,34 @@ describe("sharing over the workers", () => {
     });
     const opened = await visitor.openShare(shareId, { password: null, picture: makeHandle("boat") });
     expect(new TextDecoder().decode(opened.content ?? undefined)).toBe("content of First");
-    expect(workers.started).toEqual(["visitor", "engine"]);
+    expect(workers.startedWorkers).toEqual(["visitor", "engine"]);
   });
 
-  it("streams a content that is too large to be held, to a visitor and to a person", async () => {
-    const { secretId: film } = await ada.vault.protect(fileSecret("Film", file, makeHandle("market")));
-    const { shareId, link } = await createShare(film, makeHandle("market"));
+  it("streams a large content to a visitor and to a person", async () => {
+    const { secretId: filmSecretId } = await ada.vault.protect(fileSecret("Film", file, makeHandle("market")));
+    const { shareId, link } = await createShare(filmSecretId, makeHandle("market"));
     const { visitor } = createVisitorFor(link);
     const opened = await visitor.openShare(shareId, { password: null, picture: null });
-    expect(opened).toMatchObject({ content: null, name: "film.mp4", size: plain.length });
-    expect(await isPlain(await opened.save(null))).toBe(true);
+    expect(opened).toMatchObject({ content: null, name: "film.mp4", size: plaintext.length });
+    expect(await equalsFile(await opened.save(null))).toBe(true);
     opened.dispose();
     await expect(opened.save(null)).rejects.toMatchObject({ code: "vault_locked" });
 
     const ben = createPerson(bensId, "Ben");
     await ben.vault.protect(textSecret("Ben's own", makeHandle("harbour")));
-    const { shareId: forBen } = await ada.vault.shares.create(
-      { ...request, secretId: film, to: { audience: "person", person: await ada.vault.people.find("Ben") } },
+    const { shareId: personShareId } = await ada.vault.shares.create(
+      { ...shareInput, secretId: filmSecretId, to: { audience: "person", person: await ada.vault.people.find("Ben") } },
       makeHandle("market"),
     );
-    const received = await ben.vault.received.open(forBen, makeHandle("harbour"), {
+    const received = await ben.vault.received.open(personShareId, makeHandle("harbour"), {
       acceptedWords: (await ada.vault.people.getOwnSafetyWords()).safetyWords,
     });
-    expect(await isPlain(await received.save(null))).toBe(true);
+    expect(await equalsFile(await received.save(null))).toBe(true);
     await ben.vault.lock();
     await expect(received.save(null)).rejects.toMatchObject({ code: "vault_locked" });
   });
 
-  it("gives pages nothing of the sealed document, of keys or of names of opened contents", async () => {
+  it("gives pages no sealed documents, keys or internal ids of opened contents", async () => {
     const { shareId } = await createShare(secretId, makeHandle("market"));
     const output = JSON.stringify([
       await ada.vault.shares.list(),

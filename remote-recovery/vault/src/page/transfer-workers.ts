@@ -1,4 +1,4 @@
-import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
+import { createAbortableCalls, raceAbort, type AbortableCalls } from "@relicario/engine/abortable-calls";
 import { serveCalls } from "@relicario/engine/worker-calls";
 import type { CallOptions, DeviceAccount, HttpClient } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
@@ -12,29 +12,25 @@ import type { SendOptions } from "../transfer/send-content.ts";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 
 export interface TransferWorkersDeps {
-  /** Whose uploads they send; null for what needs no account. */
+  /** Account whose uploads are sent; null for downloads. */
   readonly account: DeviceAccount | null;
   readonly http: HttpClient;
   readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
-  /** What their progress is called. */
   readonly phase: "sending" | "opening";
 }
 
-/**
- * A pair of workers that is started at its first call: one seals or opens pieces, the other
- * computes its digests.
- */
+/** A pair of transfer workers, which the first call starts; see {@link TransferWorkerApi}. */
 export interface TransferWorkers {
   /**
-   * A call that `controller` ends, as the caller's own signal does. `vault_unavailable` when a
-   * worker fails or is ended.
+   * Runs a call that `controller` or the caller's signal can abort. Rejects with
+   * `vault_unavailable` if a worker fails or is ended.
    */
   readonly call: <T>(
     controller: AbortController,
     options: CallOptions,
     callback: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>,
   ) => Promise<T>;
-  /** Ends both. A later call starts new ones. */
+  /** Ends both workers. The next call starts new ones. */
   readonly end: () => Promise<void>;
 }
 
@@ -81,8 +77,7 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
       throwIfCancelled(signal);
       signal?.addEventListener("abort", forwardAbort, { once: true });
       try {
-        const { remote, abortable } = await workerPair.ensure();
-        throwIfCancelled(controller.signal);
+        const { remote, abortable } = await raceAbort(controller.signal, workerPair.ensure());
         return await abortable(
           callback(remote, {
             signal: controller.signal,

@@ -1,11 +1,11 @@
 import { AccountReset } from "@relicario/shared/api";
-import type { CallOptions, PortalForServices, AccountResetStatus, VaultAccountReset } from "@relicario/shared/contract";
+import type { CallOptions, AccountResetStatus, VaultAccountReset } from "@relicario/shared/contract";
 
 import { requirePresentedPicture, type PresentedPicture } from "../rpc/presented-opener.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 
 interface AccountResetDeps {
-  readonly portal: Pick<PortalForServices, "http" | "signInAgain">;
-  /** The operation of the worker. */
+  readonly portal: Pick<VaultPortal, "http" | "signInAgain">;
   readonly reset: (
     picture: { readonly presentedPicture: PresentedPicture; readonly name: string },
     options?: CallOptions,
@@ -15,8 +15,8 @@ interface AccountResetDeps {
 const path = "/user/start-anew";
 
 /**
- * Signing in again happens in the click itself, before anything else: else browsers keep the window
- * closed.
+ * Requesting and completing a reset start with a new sign-in, because browsers open its window only
+ * directly from a click.
  */
 export function createVaultAccountReset({ portal, reset }: AccountResetDeps): VaultAccountReset {
   const { http, signInAgain } = portal;

@@ -3,7 +3,7 @@ import {
   autoLockMinutes,
   type CallOptions,
   type DeviceAccount,
-  type PortalForServices,
+  type RecoveryCode,
   type SecretRow,
   type Vault,
 } from "@relicario/shared/contract";
@@ -11,97 +11,112 @@ import { isPortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { archiveDeviceRecord, readDeviceRecord } from "../device/device.ts";
-import { pageEnvironment, type PageEnvironment } from "../device/idle-lock.ts";
+import type { PageEnvironment } from "../device/idle-lock.ts";
 import type { PictureVerdict } from "../operations/examine.ts";
 import { releaseOpener, resolveChange, resolveProtection } from "../rpc/presented-opener.ts";
 import { callRunning, createCallWorker } from "../rpc/call-running.ts";
 import { collectHandles } from "../rpc/opener-handles.ts";
+import type { NotedMark } from "../seal/mark.ts";
 import type { VaultOperations } from "../worker/vault-operations.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
-import { browserWorkers, type WorkerStarter } from "./browser-workers.ts";
-import { createOpenedContent, isTransferred } from "./opened-content.ts";
+import type { WorkerStarter } from "./browser-workers.ts";
+import { createOpenedContent, isTransferredContent } from "./opened-content.ts";
 import { withOperations } from "./operation-members.ts";
-import { createTransfers } from "./transfer-client.ts";
+import { createDownloads } from "./downloads.ts";
+import { createTransferWorkers } from "./transfer-workers.ts";
+import { createUploads } from "./uploads.ts";
 import { createVaultAccountReset } from "./vault-account-reset.ts";
 import { createVaultImports } from "./vault-imports.ts";
-import { createVaultWorker } from "./vault-worker.ts";
+import type { VaultPortal } from "./vault-portal.ts";
+import { createVaultWorker, type VaultDeviceSettings } from "./vault-worker.ts";
 
 export type { PictureVerdict };
 
-/** Judges the bytes of a picture: for the recovery area alone. */
+/** Judges a picture. Only for the recovery area. */
 export type ExaminePicture = (picture: Blob, options?: CallOptions) => Promise<PictureVerdict>;
 
-/** The contract's vault but for what it draws, and what the recovery area alone may ask of it. */
-export interface VaultClient extends Omit<Vault, "PictureField"> {
-  readonly examine: ExaminePicture;
-}
+/**
+ * The contract's vault without components, plus the members that only the recovery area may call.
+ */
+export interface VaultClient
+  extends Omit<Vault, "PictureField">, Pick<VaultParts, "examine" | "generateRecoveryCode"> {}
 
-/** The vault of one sign-in, as others are given it; `examine` is not for them. */
-export async function createVault(
-  portal: PortalForServices,
-  PictureField: Vault["PictureField"],
-): Promise<{ readonly vault: Vault; readonly examine: ExaminePicture }> {
-  const { issuer, subject } = portal.account;
-  const minutes = await loadAutoLockMinutes({ vendorId: portal.vendorId, issuer, subject });
-  const { members, examine, callOperation } = createMembers(portal, browserWorkers, {
-    environment: pageEnvironment,
-    minutes,
-  });
-  return { vault: withOperations<Vault>({ ...members, PictureField }, [], callOperation), examine };
-}
-
-/** A record that cannot be read is told by the first act, which the person can answer. */
-async function loadAutoLockMinutes(account: DeviceAccount): Promise<number> {
+/** The default for an unreadable record: the first operation reports it, so the person can act. */
+export async function loadDeviceSettings(account: DeviceAccount): Promise<VaultDeviceSettings> {
   try {
-    return (await readDeviceRecord(account)).autoLockMinutes;
+    const { autoLockMinutes: minutes, keepOpen } = await readDeviceRecord(account);
+    return { minutes, keepOpen };
   } catch (error) {
-    if (isPortalError(error, "device_record_unreadable")) return autoLockMinutes.default;
+    if (isPortalError(error, "device_record_unreadable")) return defaultSettings;
     throw error;
   }
 }
 
-/** What an `older_state` says of the state that it is about. */
+const defaultSettings: VaultDeviceSettings = { minutes: autoLockMinutes.default, keepOpen: "five_minutes" };
+
 const OlderStateDetails = z.looseObject({ given: PositiveInt, given_sha256: Digest });
 
-/** What a client takes from the page and the device. */
 export interface PageDeps {
   readonly environment: PageEnvironment;
-  /** Until the vault locks itself. */
-  readonly minutes?: number;
+  readonly settings?: VaultDeviceSettings;
+  /** Called when what is kept open may have changed. */
+  readonly onKeepOpenChange?: () => void;
 }
 
-/** The contract's vault over its workers, on the page. */
-export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, deps: PageDeps): VaultClient {
-  const { members, examine, callOperation } = createMembers(portal, workers, deps);
-  return withOperations<VaultClient>({ ...members, examine }, [], callOperation);
+export function createVaultClient(portal: VaultPortal, workers: WorkerStarter, deps: PageDeps): VaultClient {
+  const { members, examine, generateRecoveryCode, callOperation } = createVaultParts(portal, workers, deps);
+  return withOperations<VaultClient>({ ...members, examine, generateRecoveryCode }, [], callOperation);
 }
 
-/** Members of the contract that are one operation each, and groups of such. */
+/** Members of the contract that are a single operation. All others are groups of operations. */
 type OperationName = {
   [Name in keyof VaultOperations]: VaultOperations[Name] extends (...args: never) => unknown ? Name : never;
 }[keyof VaultOperations];
 type GroupName = Exclude<keyof VaultOperations, OperationName>;
 
-/** What the page does of the contract; what is left is in the worker's list of operations. */
+/** Members that the page implements. The worker's list of operations has all others. */
 type PageMembers = Omit<Vault, "PictureField" | OperationName>;
 
-interface Members {
+/** The account's mark, for the vault's own frames alone: the portal's page must not know it. */
+export interface MarkMembers {
+  /** Null on a device that does not know it yet. */
+  readonly read: () => Promise<NotedMark | null>;
+  /** Ends the note, which the person has read. */
+  readonly acknowledge: () => Promise<void>;
+}
+
+/** What {@link createVaultClient} is made of; the vault's frame serves it over a channel. */
+export interface VaultParts {
   readonly members: PageMembers;
   readonly examine: ExaminePicture;
+  readonly mark: MarkMembers;
+  /** Generates a code, which opens nothing before `openers.add`, and stores it nowhere. */
+  readonly generateRecoveryCode: () => Promise<RecoveryCode>;
   readonly callOperation: (path: readonly string[], args: readonly unknown[]) => Promise<unknown>;
 }
 
-function createMembers(
-  portal: PortalForServices,
+export function createVaultParts(
+  portal: VaultPortal,
   workers: WorkerStarter,
-  { environment, minutes = autoLockMinutes.default }: PageDeps,
-): Members {
+  { environment, settings = defaultSettings, onKeepOpenChange = () => undefined }: PageDeps,
+): VaultParts {
   const { vendorId, http } = portal;
   const { issuer, subject } = portal.account;
   const account = { vendorId, issuer, subject };
-  const vaultWorker = createVaultWorker({ portal, workers, environment, minutes, getTransfers: () => transfers });
+  const downloads = createDownloads(
+    createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }),
+  );
+  const vaultWorker = createVaultWorker({
+    portal,
+    workers,
+    environment,
+    settings,
+    onKeepOpenChange,
+    lockDownloads: downloads.lock,
+    endUploads: () => uploads.end(),
+  });
   const callWorker = createCallWorker<VaultWorkerApi>(vaultWorker.ensure);
-  const transfers = createTransfers({
+  const uploads = createUploads({
     account,
     http,
     startWorker: workers.transfer,
@@ -114,17 +129,16 @@ function createMembers(
     },
   });
 
-  /** An operation of the worker's list. */
   async function callOperation(path: readonly string[], args: readonly unknown[]): Promise<unknown> {
-    const handles = collectHandles(args); // first: a forgotten one reaches no worker
-    return callRunning(vaultWorker.ensure, args, async (running) => {
-      const answer: unknown = await running.remote.run(path, handles, ...args);
-      return isTransferred(answer) ? createOpenedContent(answer, running, transfers) : answer;
+    const handles = collectHandles(args); // first, because a released handle must not reach the worker
+    return callRunning(vaultWorker.ensure, args, async (runningWorker) => {
+      const result: unknown = await runningWorker.remote.run(path, handles, ...args);
+      return isTransferredContent(result) ? createOpenedContent(result, runningWorker, downloads) : result;
     });
   }
 
   const operations = withOperations<Pick<Vault, OperationName>>({}, [], callOperation);
-  const group = <Name extends GroupName>(name: Name): Vault[Name] =>
+  const createGroup = <Name extends GroupName>(name: Name): Vault[Name] =>
     withOperations<Vault[Name]>({}, [name], callOperation);
 
   const list = callWorker((worker) => worker.list);
@@ -136,6 +150,7 @@ function createMembers(
     getState: vaultWorker.getState,
     subscribe: vaultWorker.subscribe,
     autoLock: vaultWorker.autoLock,
+    keepOpen: vaultWorker.keepOpen,
     lock: vaultWorker.lock,
     signOut: vaultWorker.signOut,
     unlockBySignIn: async () => {
@@ -155,20 +170,20 @@ function createMembers(
     protect: async (input, options) => {
       const request = { ...input, protection: resolveProtection(input.protection) };
       return request.content.size > maxSmallContentBytes
-        ? transfers.protect(request, options)
+        ? uploads.protect(request, options)
         : protect(request, options);
     },
     update: async (secretId, input, options) => {
       const change = resolveChange(input);
       const { content } = change;
       return content !== undefined && content.content.size > maxSmallContentBytes
-        ? transfers.update(secretId, { ...change, content }, options)
+        ? uploads.update(secretId, { ...change, content }, options)
         : update(secretId, change, options);
     },
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) =>
-      transfers.resume(uploadId, file, protection === undefined ? null : resolveProtection(protection), options),
-    restartUpload: transfers.restart,
-    discardUpload: transfers.discard,
+      uploads.resume(uploadId, file, protection === undefined ? null : resolveProtection(protection), options),
+    restartUpload: uploads.restart,
+    discardUpload: uploads.discard,
     acceptOlderState: async ({ details }) => {
       const parsedDetails = OlderStateDetails.safeParse(details);
       if (parsedDetails.success)
@@ -188,15 +203,24 @@ function createMembers(
       importSecrets: callWorker((worker) => worker.importSecrets),
       setFavorite: operations.setFavorite,
       startReader: workers.importReader,
-      transfers,
+      uploads,
     }),
     accountReset: createVaultAccountReset({ portal, reset: callWorker((worker) => worker.resetAccount) }),
-    openers: group("openers"),
-    deviceLinks: group("deviceLinks"),
-    shares: group("shares"),
-    people: group("people"),
-    received: group("received"),
-    requests: group("requests"),
+    openers: createGroup("openers"),
+    deviceLinks: createGroup("deviceLinks"),
+    shares: createGroup("shares"),
+    people: createGroup("people"),
+    received: createGroup("received"),
+    requests: createGroup("requests"),
   };
-  return { members, examine: callWorker((worker) => worker.examine), callOperation };
+  return {
+    members,
+    examine: callWorker((worker) => worker.examine),
+    mark: {
+      read: callWorker((worker) => worker.readMark),
+      acknowledge: callWorker((worker) => worker.acknowledgeMark),
+    },
+    generateRecoveryCode: callWorker((worker) => worker.generateRecoveryCode),
+    callOperation,
+  };
 }

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { maxSmallContentBytes } from "@relicario/shared/api";
+import { maxSmallContentBytes, parseRecord } from "@relicario/shared/api";
 import type { ImportItem } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -30,7 +30,7 @@ const namedMarket = { name: "The market" };
 const listTitles = async (vault: VaultClient): Promise<(string | undefined)[]> =>
   (await vault.list()).map(({ label }) => label?.title).sort();
 
-/** A tab of an account where nothing was ever kept. */
+/** Opens a tab of a person without an account. */
 function openTab() {
   const workers = createChannelWorkers();
   const account = { userId, issuer: "https://id.example", subject: crypto.randomUUID() };
@@ -43,38 +43,56 @@ function openTab() {
       vendorId: "relicario",
       account,
       signInAgain: () => Promise.resolve({ authTime: 0 }),
+      signInToUnlock: () => Promise.resolve({ authTime: 0 }),
+      signInSilently: () => Promise.reject(new PortalError("login_required")),
+      confirmMark: () => Promise.resolve(true),
       takeLinkSecret: () => Promise.resolve(null),
     },
     workers,
-    { environment: machine.tab() },
+    { environment: machine.openTab() },
   );
   return { vault, service, workers };
 }
 
-describe("importing over the workers", () => {
-  it("reads a file in a worker that ends after it, and stores what it holds once", async () => {
+describe("importing through the workers", () => {
+  it("passes the person's answers to the worker", async () => {
+    const { vault } = openTab();
+    const file = Object.assign(new File(["Where;What\nhttps://a.example;pw\n"], "table.csv"), {
+      webkitRelativePath: "",
+    });
+    expect(await vault.imports.read([file], { language: "en" })).toMatchObject({ status: "columns_needed" });
+    const read = await vault.imports.read([file], { language: "en", columns: ["url", "password"] });
+    if (read.status !== "read") throw new Error(read.status);
+    expect(parseRecord((await read.items[0]?.content.text()) ?? "")).toEqual([
+      { label: "Password", value: "pw", kind: "secret" },
+      { label: "Website", value: "https://a.example", kind: "address" },
+    ]);
+    await vault.signOut();
+  });
+
+  it("reads a file in a worker that then ends, and stores its items once", async () => {
     const { vault, workers } = openTab();
     const file = Object.assign(
       new File(["name,url,username,password,note\nMail,https://a.example,ana,pw,\n"], "google.csv"),
       { webkitRelativePath: "" },
     );
-    const read = await vault.imports.read([file], { language: "en" });
-    if (read.status !== "read") throw new Error(read.reason);
-    expect(workers.ended).toEqual(["import"]);
-    expect(await vault.imports.compare(read.items)).toEqual([{ status: "new" }]);
-    expect(await vault.imports.store(read.items, makePictureHandle("market"), namedMarket)).toEqual({
+    const readResult = await vault.imports.read([file], { language: "en" });
+    if (readResult.status !== "read") throw new Error(readResult.status);
+    expect(workers.endedWorkers).toEqual(["import"]);
+    expect(await vault.imports.compare(readResult.items)).toEqual([{ status: "new" }]);
+    expect(await vault.imports.store(readResult.items, makePictureHandle("market"), namedMarket)).toEqual({
       added: 1,
       updated: 0,
       unchanged: 0,
       failures: [],
       stopReason: null,
     });
-    expect((await vault.imports.compare(read.items)).map(({ status }) => status)).toEqual(["same"]);
+    expect((await vault.imports.compare(readResult.items)).map(({ status }) => status)).toEqual(["same"]);
     expect(await listTitles(vault)).toEqual(["Mail"]);
     await vault.signOut();
   });
 
-  it("begins an account with large items alone, and knows them again", async () => {
+  it("creates an account from large items only, and then recognises these items", async () => {
     const { vault } = openTab();
     const items: ImportItem[] = [
       makeItem("Diary", longText("d")),
@@ -94,24 +112,24 @@ describe("importing over the workers", () => {
     await vault.signOut();
   });
 
-  it("opens a large content of an archive of this portal when it is stored, in a worker that puts it away and ends", async () => {
+  it("opens a large content of the portal's own archive only when storing it, in a short-lived worker", async () => {
     const { vault, workers } = openTab();
     const plain = new TextEncoder().encode(longText("d"));
-    const { zip, identity } = await buildArchive([{ title: "Diary", contentKind: "text", plain }]);
+    const { zip, identity } = await buildArchive([{ title: "Diary", contentKind: "text", plaintext: plain }]);
     const file = Object.assign(new File([zip], "secrets-export.zip"), { webkitRelativePath: "" });
-    const read = await vault.imports.read([file], { language: "en", exitIdentity: identity });
-    if (read.status !== "read") throw new Error(read.reason);
-    // three in a row stand in many a ciphertext
-    expect(await read.items[0]?.content.text()).not.toContain("d".repeat(16));
-    expect(await vault.imports.store(read.items, makePictureHandle("market"), namedMarket)).toEqual({
+    const readResult = await vault.imports.read([file], { language: "en", exitIdentity: identity });
+    if (readResult.status !== "read") throw new Error(readResult.status);
+    // 16, because a short run of one letter can occur in ciphertext by chance
+    expect(await readResult.items[0]?.content.text()).not.toContain("d".repeat(16));
+    expect(await vault.imports.store(readResult.items, makePictureHandle("market"), namedMarket)).toEqual({
       added: 1,
       updated: 0,
       unchanged: 0,
       failures: [],
       stopReason: null,
     });
-    expect(workers.ended.filter((name) => name === "import")).toHaveLength(2);
-    expect((await vault.imports.compare(read.items)).map(({ status }) => status)).toEqual(["same"]);
+    expect(workers.endedWorkers.filter((name) => name === "import")).toHaveLength(2);
+    expect((await vault.imports.compare(readResult.items)).map(({ status }) => status)).toEqual(["same"]);
     const [row] = await vault.list();
     expect(row?.label).toMatchObject({ title: "Diary", contentKind: "text", name: "Diary.bin", size: plain.length });
     const recovered = await vault.openSecret(row?.secretId ?? "", makePictureHandle("market"), {});
@@ -119,17 +137,17 @@ describe("importing over the workers", () => {
     await vault.signOut();
   });
 
-  it("stores nothing of a content whose archive was written to after it was read", async () => {
+  it("stores nothing of a content that was damaged after its archive was read", async () => {
     const { vault } = openTab();
     const { zip, identity } = await buildArchive([
-      { title: "Diary", contentKind: "file", plain: new TextEncoder().encode(longText("d")) },
+      { title: "Diary", contentKind: "file", plaintext: new TextEncoder().encode(longText("d")) },
     ]);
-    const read = await vault.imports.read([Object.assign(new File([zip], "x.zip"), { webkitRelativePath: "" })], {
+    const readResult = await vault.imports.read([Object.assign(new File([zip], "x.zip"), { webkitRelativePath: "" })], {
       language: "en",
       exitIdentity: identity,
     });
-    const [item] = read.status === "read" ? read.items : [];
-    if (item === undefined) throw new Error("it is read");
+    const [item] = readResult.status === "read" ? readResult.items : [];
+    if (item === undefined) throw new Error("expected an item");
     const bytes = new Uint8Array(await item.content.arrayBuffer());
     bytes.subarray(-1_000).fill(0);
     await expect(
@@ -139,16 +157,16 @@ describe("importing over the workers", () => {
     await vault.signOut();
   });
 
-  it("makes a large item that differs a new version, and then knows it", async () => {
+  it("stores a changed large item as a new version, and then recognises this item", async () => {
     const { vault } = openTab();
     await vault.imports.store(
       [makeItem("Diary", longText("d")), makeItem("Short", "s")],
       makePictureHandle("market"),
       namedMarket,
     );
-    const changed = [makeItem("Diary", longText("e"))];
-    expect((await vault.imports.compare(changed)).map(({ status }) => status)).toEqual(["changed"]);
-    expect(await vault.imports.store(changed, makePictureHandle("market"))).toEqual({
+    const changedItems = [makeItem("Diary", longText("e"))];
+    expect((await vault.imports.compare(changedItems)).map(({ status }) => status)).toEqual(["changed"]);
+    expect(await vault.imports.store(changedItems, makePictureHandle("market"))).toEqual({
       added: 0,
       updated: 1,
       unchanged: 0,
@@ -158,11 +176,11 @@ describe("importing over the workers", () => {
     const rows = await vault.list();
     expect(rows).toHaveLength(2);
     expect(rows.find(({ label }) => label?.title === "Diary")).toMatchObject({ version: 2 });
-    expect((await vault.imports.compare(changed)).map(({ status }) => status)).toEqual(["same"]);
+    expect((await vault.imports.compare(changedItems)).map(({ status }) => status)).toEqual(["same"]);
     await vault.signOut();
   });
 
-  it("says what was stored, what failed and why, when large items stop half-way", async () => {
+  it("reports what was stored, what failed and why when large items stop half-way", async () => {
     const { vault, service } = openTab();
     const items = [makeItem("Short", "s"), makeItem("x".repeat(300), "long title"), makeItem("Diary", longText("d"))];
     service.beforeCall = (call) => {
@@ -179,7 +197,7 @@ describe("importing over the workers", () => {
     await vault.signOut();
   });
 
-  it("keeps what failed when a large item stops it before anything is stored", async () => {
+  it("reports failures when a large item stops the import before anything is stored", async () => {
     const { vault, service } = openTab();
     await vault.imports.store([makeItem("Short", "s")], makePictureHandle("market"), namedMarket);
     service.beforeCall = (call) => {

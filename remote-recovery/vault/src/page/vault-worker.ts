@@ -3,118 +3,143 @@ import { serveCalls } from "@relicario/engine/worker-calls";
 import {
   buildAccountStorageKey,
   type AutoLock,
-  type PortalForServices,
+  type KeepOpenDuration,
+  type StrengthLevel,
   type Vault,
   type VaultState,
 } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { saveAutoLockState } from "../device/device.ts";
+import { saveDeviceSettings } from "../device/device.ts";
 import { createIdleLock, type PageEnvironment } from "../device/idle-lock.ts";
 import { releaseAllOpeners } from "../rpc/presented-opener.ts";
 import type { CallableWorker } from "../rpc/call-running.ts";
 import { createPageHttp } from "../rpc/page-http.ts";
 import { createRestartable } from "../rpc/restartable.ts";
-import type { RunningWorker } from "../rpc/start-worker.ts";
+import { raceFailure, type RunningWorker } from "../rpc/start-worker.ts";
 import type { VaultPage, VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import type { WorkerStarter } from "./browser-workers.ts";
 import { createDeviceLock } from "./device-lock.ts";
+import { createOpenerTimer } from "./keep-open.ts";
 import { createPageEngine } from "./page-engine.ts";
-import type { Transfers } from "./transfer-client.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 
-/** The vault's worker that runs now. */
 interface RunningVault extends CallableWorker<VaultWorkerApi> {
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
-/** The life of the vault's worker: from the making of a vault, over locks, to the sign-out. */
-export interface VaultWorker extends Pick<Vault, "getState" | "subscribe" | "autoLock" | "lock" | "signOut"> {
-  /**
-   * The one that runs, or a new one. A start that failed is forgotten, so that the next call tries
-   * again.
-   */
+/** Starts and ends the vault's worker: on creation, locks, failures and sign-out. */
+export interface VaultWorker extends Pick<
+  Vault,
+  "getState" | "subscribe" | "autoLock" | "keepOpen" | "lock" | "signOut"
+> {
+  /** Returns the running worker, or starts one. After a failed start, the next call tries again. */
   readonly ensure: () => Promise<RunningVault>;
-  /** Ends it: the next call starts another, by what the device says then. */
+  /** Ends the worker. The next call starts another one, locked if the device then is. */
   readonly end: () => Promise<void>;
-  /** {@link Vault.unlockBySignIn} but for the reading after it. False where it was unlocked. */
+  /**
+   * {@link Vault.unlockBySignIn} without the refresh. Returns false if the vault was already
+   * unlocked.
+   */
   readonly unlockBySignIn: () => Promise<boolean>;
   /**
-   * Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after
-   * sign-out.
+   * Resolves when the vault is unlocked. Rejects with `cancelled`, or with `vault_unavailable`
+   * after sign-out.
    */
   readonly waitUntilUnlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
-interface VaultWorkerDeps {
-  readonly portal: PortalForServices;
-  readonly workers: Pick<WorkerStarter, "vault" | "engine" | "kitFile">;
-  readonly environment: PageEnvironment;
-  /** Until the vault locks itself. */
+/** Settings that the device stores. */
+export interface VaultDeviceSettings {
+  /** Minutes of the auto-lock. */
   readonly minutes: number;
-  /** They call this worker, and end with it. */
-  readonly getTransfers: () => Pick<Transfers, "lock" | "end">;
+  readonly keepOpen: KeepOpenDuration;
+}
+
+interface VaultWorkerDeps {
+  readonly portal: VaultPortal;
+  readonly workers: Pick<WorkerStarter, "vault" | "engine" | "strength" | "kitFile">;
+  readonly environment: PageEnvironment;
+  readonly settings: VaultDeviceSettings;
+  /** Called when what is kept open may have changed. */
+  readonly onKeepOpenChange: () => void;
+  /** Called when this worker ends, because downloads hold plaintext in memory. */
+  readonly lockDownloads: () => Promise<void>;
+  /** Called at sign-out. Not called at a lock, because uploads continue while locked. */
+  readonly endUploads: () => Promise<void>;
 }
 
 /**
- * The worker's script runs at once, since whoever makes a vault calls it; the account it is told at
- * the first act. The engine starts when that worker first needs it. Locking ends the workers.
+ * Loads the worker's script immediately, because a call will follow. The first operation starts the
+ * worker with the account. The engine starts when the worker first needs it. A lock ends the
+ * workers.
  */
 export function createVaultWorker({
   portal,
   workers,
   environment,
-  minutes,
-  getTransfers,
+  settings,
+  onKeepOpenChange,
+  lockDownloads,
+  endUploads,
 }: VaultWorkerDeps): VaultWorker {
   const { vendorId } = portal;
   const { userId, issuer, subject, authTime } = portal.account;
   const account = { vendorId, issuer, subject };
   const listeners = new Set<() => void>();
   const deviceLock = createDeviceLock(account, authTime, environment);
-  const runningVault = createRestartable(start);
+  const restartableVault = createRestartable(start);
   let state: VaultState = { status: "unknown" };
   /**
-   * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads
-   * nothing of the device, before the first act: whether the device is locked counts at that
-   * moment. Null once it was taken; answers null when it did not start.
+   * A worker whose script was loaded in advance. It has no account and does not read the device
+   * before the first operation, because only then is the lock checked. The promise is null after
+   * use, and resolves to null if the worker did not start.
    */
-  let prestarted: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
+  let prestartPromise: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   let signedOut = false;
-  /** The newest writing down of activity. */
-  let lastSave: Promise<void> = Promise.resolve();
+  let lastSavePromise: Promise<void> = Promise.resolve();
 
   const idleLock = createIdleLock(
     {
-      account: buildAccountStorageKey(account),
-      minutes,
+      storageKey: buildAccountStorageKey(account),
+      minutes: settings.minutes,
       lock: () => void lockSession(),
       save: (change) => {
-        // best effort: a page loaded later locks sooner
-        if (!signedOut) lastSave = saveActivity(change).catch(() => undefined);
+        // best effort: if this fails, a page loaded later locks sooner
+        if (!signedOut) lastSavePromise = saveActivity(change).catch(() => undefined);
       },
     },
     environment,
   );
+  let releaseKeptOpener: () => void = () => undefined;
+  const openerTimer = createOpenerTimer({
+    account,
+    duration: settings.keepOpen,
+    environment,
+    release: () => {
+      releaseKeptOpener();
+    },
+    onChange: onKeepOpenChange,
+  });
   const autoLock: AutoLock = Object.freeze({ get: idleLock.getMinutes, set: idleLock.setMinutes });
 
   /**
-   * Writes activity down, unless the device was locked meanwhile and this tab has not heard of it.
+   * Saves activity. Locks instead if another tab has locked the device and its message was lost.
    */
   async function saveActivity(change: {
     readonly lastActivity?: number;
     readonly autoLockMinutes?: number;
   }): Promise<void> {
     if (change.lastActivity !== undefined && (await deviceLock.isDeviceLocked())) await lockSession();
-    else await saveAutoLockState(account, change);
+    else await saveDeviceSettings(account, change);
   }
 
-  /** Ends the workers, and leaves the lock on the device for a page loaded later. */
   async function lockSession(): Promise<void> {
     releaseAllOpeners();
     idleLock.pause();
-    const saved = deviceLock.lock();
-    await Promise.all([end(), saved]).finally(showLocked);
+    const savePromise = deviceLock.lock();
+    await Promise.all([end(), savePromise]).finally(showLocked);
   }
 
   function showLocked(): void {
@@ -125,15 +150,14 @@ export function createVaultWorker({
     state = next;
     if (next.status === "unlocked") {
       deviceLock.clear();
-      idleLock.watch();
-    } else idleLock.pause();
+      idleLock.watch(); // until the worker ends, because it may have keys in any later state
+    }
     for (const listener of listeners) listener();
   }
 
-  /** The worker whose script runs already, or else a new one. */
   async function takePrestartedWorker(): Promise<RunningWorker<VaultWorkerApi>> {
-    const worker = prestarted;
-    prestarted = null;
+    const worker = prestartPromise;
+    prestartPromise = null;
     return (await worker) ?? workers.vault();
   }
 
@@ -150,6 +174,8 @@ export function createVaultWorker({
       worker.end();
       pageChannel.port1.close();
       engine.end();
+      openerTimer.end();
+      releaseKeptOpener = () => undefined;
     }
     function fail(): void {
       if (ended) return;
@@ -157,44 +183,56 @@ export function createVaultWorker({
       onEnd();
       showLocked();
     }
-    // with a failed engine its channel is gone: both start anew
+    // a failed engine closes its channel, so both workers must be replaced
     const engine = createPageEngine(workers.engine, engineChannel.port1, fail);
     void worker.failure.then(fail);
     const pageApi: VaultPage = {
       ...createPageHttp(portal.http),
       startEngine: engine.ensure,
+      estimateStrength: (passphrase) => estimateInWorker(workers.strength, passphrase),
       kitFile: workers.kitFile,
       onStateChange: (next) => {
         if (!ended) setState(next);
       },
+      confirmMark: portal.confirmMark,
+      keepOpenerUntil: openerTimer.start,
     };
     serveCalls(pageApi, pageChannel.port1);
     const [pagePort, enginePort] = [pageChannel.port2, engineChannel.port2];
-    await deviceLock.unlockByKnownSignIn();
+    await deviceLock.unlockByReportedSignIn(portal.signInSilently);
     const locked = await deviceLock.isLocked();
-    await abortable(
-      worker.remote.start(
-        { userId, ...account, locked, origin: environment.origin() },
-        Comlink.transfer(pagePort, [pagePort]),
-        Comlink.transfer(enginePort, [enginePort]),
-      ),
-    );
-    if (!locked && (await deviceLock.isDeviceLocked())) {
-      endWorker("vault_locked"); // it may have looked at the device before the lock was kept
-      return start(onEnd);
+    try {
+      const hasKeys = await abortable(
+        worker.remote.start(
+          { userId, ...account, locked, origin: environment.origin() },
+          Comlink.transfer(pagePort, [pagePort]),
+          Comlink.transfer(enginePort, [enginePort]),
+        ),
+      );
+      if (!locked && (await deviceLock.isDeviceLocked())) {
+        endWorker("vault_locked"); // the worker may have read the device before the lock was saved
+        return await start(onEnd);
+      }
+      releaseKeptOpener = () => {
+        worker.remote.releaseKeptOpener().catch(() => undefined); // a worker that has ended keeps none
+      };
+      if (hasKeys) idleLock.watch(); // even if the state is not unlocked
+    } catch (error) {
+      endWorker("vault_unavailable");
+      throw error;
     }
     return { remote: worker.remote, abortable, end: endWorker };
   }
 
   async function end(): Promise<void> {
-    const transfersLocked = getTransfers().lock();
-    const unused = prestarted;
-    prestarted = null;
-    void unused?.then((worker) => {
+    const downloadsPromise = lockDownloads();
+    const unusedWorkerPromise = prestartPromise;
+    prestartPromise = null;
+    void unusedWorkerPromise?.then((worker) => {
       worker?.end();
     });
-    (await runningVault.release())?.end("vault_locked");
-    await transfersLocked;
+    (await restartableVault.release())?.end("vault_locked");
+    await downloadsPromise;
   }
 
   return {
@@ -206,7 +244,8 @@ export function createVaultWorker({
       };
     },
     autoLock,
-    ensure: () => (signedOut ? Promise.reject(new PortalError("vault_unavailable")) : runningVault.ensure()),
+    keepOpen: openerTimer.keepOpen,
+    ensure: () => (signedOut ? Promise.reject(new PortalError("vault_unavailable")) : restartableVault.ensure()),
     end,
     lock: async () => {
       idleLock.broadcastLock();
@@ -215,9 +254,9 @@ export function createVaultWorker({
     unlockBySignIn: async () => {
       if (signedOut) throw new PortalError("vault_unavailable");
       if (state.status === "unlocked") return false;
-      if (!(await deviceLock.unlockByFreshSignIn(portal.signInAgain)))
+      if (!(await deviceLock.unlockByFreshSignIn(portal.signInToUnlock)))
         throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
-      await end(); // the worker that was started locked
+      await end(); // the locked worker
       return true;
     },
     signOut: async () => {
@@ -225,7 +264,7 @@ export function createVaultWorker({
       releaseAllOpeners();
       idleLock.dispose();
       await end();
-      await Promise.all([getTransfers().end(), lastSave]);
+      await Promise.all([endUploads(), lastSavePromise]);
       setState({ status: "unknown" });
     },
     waitUntilUnlocked: (signal) =>
@@ -243,4 +282,14 @@ export function createVaultWorker({
         settleIfReady();
       }),
   };
+}
+
+/** Ends the worker after one estimate, because its dictionaries occupy memory. */
+async function estimateInWorker(start: WorkerStarter["strength"], passphrase: string): Promise<StrengthLevel> {
+  const worker = await start();
+  try {
+    return await raceFailure(worker.failure, worker.remote.estimateStrength(passphrase));
+  } finally {
+    worker.end();
+  }
 }

@@ -1,6 +1,6 @@
 import { createAbortableCalls } from "@relicario/engine/abortable-calls";
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
+import type { Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -11,33 +11,28 @@ import { createPageEngine } from "./page-engine.ts";
 import { createOpenedContent } from "./opened-content.ts";
 import { callRunning, createCallWorker, type CallableWorker } from "../rpc/call-running.ts";
 import { createPageHttp } from "../rpc/page-http.ts";
-import { browserWorkers, type WorkerStarter } from "./browser-workers.ts";
+import type { WorkerStarter } from "./browser-workers.ts";
+import type { VaultPortal } from "./vault-portal.ts";
 import { createRestartable } from "../rpc/restartable.ts";
 import type { VisitorPage, VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
-/** The contract's visitor but for what it draws. */
+/** The contract's visitor without components. */
 export type VisitorClient = Omit<Visitor, "PictureField">;
 
-/** The visitor of a page opened by a link. */
-export async function createVisitor(portal: PortalForVisitors): Promise<VisitorClient> {
-  return Promise.resolve(createVisitorClient(portal, browserWorkers));
-}
-
-/** The visitor's worker. */
 interface RunningVisitor extends CallableWorker<VisitorWorkerApi> {
   readonly end: (code: "link_incomplete" | "vault_unavailable") => void;
 }
 
 /**
- * The contract's visitor over its workers, on the page. A worker starts at the first operation. One
- * that failed, or was closed, takes the link key with it: the next operation starts another, and
- * says `link_incomplete`.
+ * Creates the contract's visitor on the page, with its workers. The first operation starts a
+ * worker. If that worker fails or is closed, the link key is lost: the next operation starts
+ * another worker and throws `link_incomplete`.
  */
 export function createVisitorClient(
-  { http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">,
+  { http, takeLinkSecret }: Pick<VaultPortal, "http" | "takeLinkSecret">,
   workers: Pick<WorkerStarter, "visitor" | "engine" | "transfer">,
 ): VisitorClient {
-  const runningVisitor = createRestartable(start);
+  const restartableVisitor = createRestartable(start);
   const downloads = createDownloads(
     createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }),
   );
@@ -67,16 +62,16 @@ export function createVisitorClient(
     return { remote: worker.remote, abortable, end };
   }
 
-  const callWorker = createCallWorker<VisitorWorkerApi>(runningVisitor.ensure);
+  const callWorker = createCallWorker<VisitorWorkerApi>(restartableVisitor.ensure);
 
   return {
     previewShare: callWorker((worker) => worker.inspectShare),
     openShare: async (shareId, { password, picture }, options) => {
-      // a handle that stands for nothing reaches no worker
+      // first, because a released handle must not reach the worker
       const sharePicture = picture === null ? null : requirePresentedPicture(picture).picture;
-      return callRunning(runningVisitor.ensure, [options], async (running) => {
-        const share = await running.remote.openShare(shareId, { password, picture: sharePicture }, options);
-        return createOpenedContent(share, running, downloads);
+      return callRunning(restartableVisitor.ensure, [options], async (runningVisitor) => {
+        const share = await runningVisitor.remote.openShare(shareId, { password, picture: sharePicture }, options);
+        return createOpenedContent(share, runningVisitor, downloads);
       });
     },
     previewRequest: callWorker((worker) => worker.inspectRequest),
@@ -84,7 +79,7 @@ export function createVisitorClient(
     releaseOpener,
     close: () => {
       void downloads.lock();
-      void runningVisitor.release().then((running) => running?.end("link_incomplete"));
+      void restartableVisitor.release().then((runningVisitor) => runningVisitor?.end("link_incomplete"));
     },
   };
 }

@@ -1,38 +1,46 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, equalBytes, randomBytes, sha256, utf8, wipe, type Bytes } from "../seal/bytes.ts";
+import { verifyClientData, type ExpectedCeremony } from "./client-data.ts";
 
 /**
- * Passkeys of the page (WebAuthn 3). What one gives is the output of its PRF extension (10.1.4), 32
- * bytes that its device makes for this origin alone: the vault's worker makes an opener of it.
- * Nothing of it is stored.
+ * Creates and uses passkeys in an element (WebAuthn 3). The PRF extension (10.1.4) returns 32 bytes
+ * that are unique to the passkey and its RP ID, the vault's host. The vault's worker derives an
+ * opener from these bytes. The element stores neither the PRF output nor the credential id.
  */
 
-/** Input of the PRF: the same at creation and at each use. */
+/** PRF input, the same at creation and at each use. */
 const prfInput = sha256(utf8("relicario/v1/prf"));
 
-/** ES256 and RS256. No signature of a passkey is ever looked at. */
+/** ES256 and RS256. Any algorithm would do, because signatures of passkeys are never verified. */
 const coseAlgorithms = [-7, -257];
 
-interface PasskeyOptions {
-  /** What the person calls it; shown by the device that keeps it. */
+export interface PasskeyContext {
+  /** Of the page that frames this document. */
+  readonly portalOrigin: string;
+}
+
+interface PasskeyOptions extends PasskeyContext {
+  /** Name chosen by the person, which the authenticator displays. */
   readonly name: string;
   readonly productName: string;
 }
 
 /**
- * Makes a passkey on this device, or another one that the person chooses, and proves it: it is
- * asked once more, and has to give the same.
+ * Creates a passkey on this device, or on another one that the person chooses. Then uses the
+ * passkey to verify its PRF output.
  *
- * @throws PortalError `passkey_without_prf`, `cancelled` when the person did not agree.
+ * @throws PortalError `passkey_without_prf`; `passkey_rejected` for an answer to another request;
+ * `cancelled` if the person declines
  */
-export async function createPasskey({ name, productName }: PasskeyOptions): Promise<Bytes> {
-  const created = await requestCredential(() =>
+export async function createPasskey({ name, productName, portalOrigin }: PasskeyOptions): Promise<Bytes> {
+  const created = await requestCredential("webauthn.create", portalOrigin, (challenge) =>
     navigator.credentials.create({
       publicKey: {
-        rp: { name: productName },
-        user: { id: randomBytes(16), name, displayName: name }, // of its own: a device keeps one passkey for each
-        challenge: randomBytes(32),
+        rp: { id: location.hostname, name: productName },
+        // a random id, because an authenticator keeps one passkey per user id
+        user: { id: randomBytes(16), name, displayName: name },
+        challenge,
         pubKeyCredParams: coseAlgorithms.map((alg) => ({ type: "public-key", alg })),
         authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
         extensions: { prf: { eval: { first: prfInput } } },
@@ -43,7 +51,7 @@ export async function createPasskey({ name, productName }: PasskeyOptions): Prom
   const createdPrfOutput = prf?.results === undefined ? null : copyBufferSource(prf.results.first);
   try {
     if (prf?.enabled !== true) throw new PortalError("passkey_without_prf");
-    const verifiedPrfOutput = await evaluatePrf([{ type: "public-key", id: created.rawId }]);
+    const verifiedPrfOutput = await evaluatePrf([{ type: "public-key", id: created.rawId }], portalOrigin);
     if (createdPrfOutput !== null && !equalBytes(createdPrfOutput, verifiedPrfOutput))
       throw new PortalError("passkey_without_prf");
     return verifiedPrfOutput;
@@ -56,19 +64,21 @@ export async function createPasskey({ name, productName }: PasskeyOptions): Prom
 }
 
 /**
- * Asks for any passkey of this origin.
+ * Asks for any passkey of this RP ID.
  *
- * @throws PortalError `passkey_without_prf`, `cancelled` when the person did not agree or has none.
+ * @throws PortalError `passkey_without_prf`; `passkey_rejected` for an answer to another request;
+ * `cancelled` if the person declines or has none
  */
-export function requestPasskey(): Promise<Bytes> {
-  return evaluatePrf([]);
+export function requestPasskey({ portalOrigin }: PasskeyContext): Promise<Bytes> {
+  return evaluatePrf([], portalOrigin);
 }
 
-async function evaluatePrf(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<Bytes> {
-  const assertion = await requestCredential(() =>
+async function evaluatePrf(allowCredentials: PublicKeyCredentialDescriptor[], portalOrigin: string): Promise<Bytes> {
+  const assertion = await requestCredential("webauthn.get", portalOrigin, (challenge) =>
     navigator.credentials.get({
       publicKey: {
-        challenge: randomBytes(32),
+        challenge,
+        rpId: location.hostname,
         allowCredentials,
         userVerification: "required",
         extensions: { prf: { eval: { first: prfInput } } },
@@ -88,13 +98,20 @@ function copyBufferSource(source: BufferSource): Bytes {
   return copyOf(bytes);
 }
 
-async function requestCredential(ceremony: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+/** Runs a ceremony and checks what the browser says about it. */
+async function requestCredential(
+  type: ExpectedCeremony["type"],
+  portalOrigin: string,
+  ceremony: (challenge: Bytes) => Promise<Credential | null>,
+): Promise<PublicKeyCredential> {
   if (!("credentials" in navigator) || !("PublicKeyCredential" in globalThis))
     throw new PortalError("passkey_without_prf");
   try {
-    const credential = await ceremony();
-    if (credential instanceof PublicKeyCredential) return credential;
-    throw new PortalError("cancelled");
+    const challenge = randomBytes(32);
+    const credential = await ceremony(challenge);
+    if (!(credential instanceof PublicKeyCredential)) throw new PortalError("cancelled");
+    verifyClientData(credential.response.clientDataJSON, { type, challenge, origin: location.origin, portalOrigin });
+    return credential;
   } catch (cause) {
     if (cause instanceof PortalError) throw cause;
     const isDeclined =
@@ -103,12 +120,12 @@ async function requestCredential(ceremony: () => Promise<Credential | null>): Pr
   }
 }
 
-/** Tells the device that this passkey opens nothing, where its browser can pass that on. */
+/** Tells the authenticator, if the browser can, that this passkey is unusable. */
 async function discardPasskey(credentialId: string): Promise<void> {
   if (!("signalUnknownCredential" in PublicKeyCredential)) return;
   try {
     await PublicKeyCredential.signalUnknownCredential({ rpId: location.hostname, credentialId });
   } catch {
-    return; // it stays in the person's list of passkeys, and opens nothing
+    return; // the passkey stays in the person's list but opens nothing
   }
 }

@@ -1,10 +1,4 @@
-import {
-  stringifyCanonical,
-  fromBase64url,
-  hasValidSignature,
-  UserName,
-  type KeyStatement,
-} from "@relicario/shared/api";
+import { stringifyCanonical, fromBase64url, isSelfSigned, UserName, type KeyStatement } from "@relicario/shared/api";
 import type { PersonRecord, PersonDetails, PersonKeys, TrustLevel } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -17,84 +11,86 @@ import { encodeDigestAsWords } from "../seal/mnemonic.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /*
- * [Note: Whose keys] The key directory is the service's word, and the service may say any key. A
- * statement must verify itself; then it is compared with what stands in the sealed book, where the
- * first one that was used was pinned. Other keys for an account, another account behind a name, or
- * another name for an account are a `person_changed` before anything is sealed, opened or claimed.
- * Only words that two people compared say more.
+ * [Note: Whose keys] The key directory belongs to the service, which could return any key. So a key
+ * statement must be signed by its own key, and is then compared with the sealed book, which pinned
+ * the keys on first use. The error is `person_changed` if an account has other keys, a name belongs
+ * to another account, or an account has another name. It is thrown before anything is sealed,
+ * opened or claimed. Only safety words that two people have compared prove more.
  */
 
-/** What the key directory says of a name now, verified in itself. */
+/** An account of the directory, with a verified statement. */
 export interface DirectoryEntry {
   readonly userId: string;
   readonly userName: string;
   readonly statement: KeyStatement;
 }
 
-type PublicKeys = Pick<KeyStatement, "user_id" | "recipient" | "signing_key">;
+type PublicKeys = Pick<KeyStatement, "user_id" | "recipient" | "signing_key" | "author_key">;
 
 /**
  * Eight words: the first 88 bits of SHA-256(`relicario/v1/words` ‖ user id ‖ recipient ‖ signing
- * key).
+ * key ‖ author key).
  */
-export function safetyWordsOf({ user_id: userId, recipient, signing_key: signingKey }: PublicKeys): string[] {
+export function deriveSafetyWords(keys: PublicKeys): string[] {
   return encodeDigestAsWords(
-    sha256(utf8("relicario/v1/words"), utf8(userId), utf8(recipient), fromBase64url(signingKey)),
+    sha256(
+      utf8("relicario/v1/words"),
+      utf8(keys.user_id),
+      utf8(keys.recipient),
+      fromBase64url(keys.signing_key),
+      fromBase64url(keys.author_key),
+    ),
   );
 }
 
 /**
- * Asks the key directory.
- *
- * @throws PortalError `not_found`; `decryption_failed` for a statement that does not verify itself;
- *   `own_key_changed` when it says something else of this account than this device knows.
+ * @throws PortalError `not_found`; `decryption_failed` if the statement is not signed by its own
+ *   key; `own_key_changed` if this account's keys differ from those of this device
  */
 export async function lookUpKeys(vault: VaultSession, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
   if (!UserName.safeParse(userName).success) throw new PortalError("not_found");
   const statement = await vault.service.shares.getKeyStatement(userName, signal);
-  if (!isRecipient(statement.recipient) || !hasValidSignature("key", statement, fromBase64url(statement.signing_key)))
-    throw new PortalError("decryption_failed");
+  if (!isRecipient(statement.recipient) || !isSelfSigned(statement)) throw new PortalError("decryption_failed");
   const { keys } = vault;
   if (statement.user_id === vault.userId && keys !== null && !isOwnKeyStatement(keys, vault.userId, statement))
     throw new PortalError("own_key_changed");
   return { userId: statement.user_id, userName, statement };
 }
 
-/** Somebody under a name, with keys where the directory gives any. */
+/** An account as named by the service. `statement` is null if the directory has none. */
 type NamedAccount = Pick<DirectoryEntry, "userId" | "userName"> & { readonly statement: KeyStatement | null };
 
-/** How well the book knows an account under a name. */
 export interface TrustAssessment {
   readonly trust: TrustLevel;
-  /** Whom the person knows: by this name, or else by this account. */
-  readonly pinned: PinnedPerson | null;
-  /** Name of {@link pinned}, where it is another one. */
+  /** The pin with this name; without one, the pin of this account. */
+  readonly pin: PinnedPerson | null;
+  /** Name of {@link pin} if it differs, else null. */
   readonly formerName: string | null;
-  /** The pin by which it is blocked. */
+  /** The pin that blocks the account; null if it is not blocked. */
   readonly blockedBy: PinnedPerson | null;
 }
 
 /**
- * `changed`: other keys of the account, another account behind the name, or another name of the
- * account.
+ * Compares an account with the pins. The trust is `changed` if the account has other keys or
+ * another name, or if the name belongs to another account.
  */
 export function assessTrust(people: Book["people"], { userId, userName, statement }: NamedAccount): TrustAssessment {
   const { ownPin, rivalPins } = findPins(people, { userId, userName });
   const pinned = rivalPins[0] ?? ownPin;
-  if (pinned === null) return { trust: "unknown", pinned, formerName: null, blockedBy: null };
+  if (pinned === null) return { trust: "unknown", pin: pinned, formerName: null, blockedBy: null };
   const isUnchanged =
     rivalPins.length === 0 && hasName(pinned, userName) && (statement === null || hasKeys(pinned, statement));
   return {
     trust: isUnchanged ? (pinned.compared ? "compared" : "known") : "changed",
-    pinned,
+    pin: pinned,
     formerName: hasName(pinned, userName) ? null : pinned.name,
     blockedBy: [...(ownPin === null ? [] : [ownPin]), ...rivalPins].find(({ blocked }) => blocked) ?? null,
   };
 }
 
 /**
- * The account's own pin, and those of other accounts that bear its name. Who is blocked holds no
- * name that somebody else bears.
+ * Finds the account's own pin, and pins of other accounts with its name. Blocked accounts do not
+ * count if an unblocked account has the name.
  */
 function findPins(
   people: Book["people"],
@@ -113,25 +109,28 @@ function hasName({ name }: PinnedPerson, userName: string): boolean {
   return name.toLowerCase() === userName.toLowerCase();
 }
 
-function hasKeys(pinned: PinnedPerson, { user_id: userId, recipient, signing_key: signingKey }: PublicKeys): boolean {
-  return pinned.user_id === userId && pinned.recipient === recipient && pinned.signing_key === signingKey;
+function hasKeys(pinned: PinnedPerson, keys: PublicKeys): boolean {
+  return (["user_id", "recipient", "signing_key", "author_key"] as const).every((name) => pinned[name] === keys[name]);
 }
 
-export function toFoundPerson(people: Book["people"], entry: DirectoryEntry): PersonRecord {
-  const { trust, pinned, formerName, blockedBy } = assessTrust(people, entry);
+export function toPersonRecord(people: Book["people"], entry: DirectoryEntry): PersonRecord {
+  const { trust, pin, formerName, blockedBy } = assessTrust(people, entry);
   return {
     userId: entry.userId,
     userName: entry.userName,
-    safetyWords: safetyWordsOf(entry.statement),
+    safetyWords: deriveSafetyWords(entry.statement),
     trust,
-    formerSafetyWords: pinned !== null && trust === "changed" ? safetyWordsOf(pinned) : null,
+    formerSafetyWords: pin !== null && trust === "changed" ? deriveSafetyWords(pin) : null,
     formerName,
     blocked: blockedBy !== null,
   };
 }
 
-/** What a person is asked about: the account, its words of now, and what is pinned. */
-export function personError(
+/**
+ * Creates an error with what the person needs to decide: the account, its current words, and the
+ * pinned words.
+ */
+export function createPersonError(
   code: "person_unknown" | "person_changed" | "person_blocked",
   person: PersonDetails,
 ): PortalError {
@@ -143,20 +142,20 @@ export function personError(
   return new PortalError(code, { details: { user_id: userId, user_name: userName, words: safetyWords, ...former } });
 }
 
-/** @throws PortalError `person_changed` with both sets of words. */
+/** @throws PortalError `person_changed` with both sets of words */
 export function requireUnchangedKeys(people: Book["people"], entry: DirectoryEntry): void {
-  const person = toFoundPerson(people, entry);
-  if (person.trust === "changed") throw personError("person_changed", person);
+  const person = toPersonRecord(people, entry);
+  if (person.trust === "changed") throw createPersonError("person_changed", person);
 }
 
 /**
- * @throws PortalError `person_changed` when the directory gives other keys than those whose words
- *   were shown.
+ * @throws PortalError `person_changed` if the directory's keys differ from those whose words were
+ *   shown
  */
 export function requireConfirmedKeys({ userId, safetyWords: confirmedWords }: PersonKeys, entry: DirectoryEntry): void {
-  const safetyWords = safetyWordsOf(entry.statement);
+  const safetyWords = deriveSafetyWords(entry.statement);
   if (entry.userId === userId && hasSameWords(safetyWords, confirmedWords)) return;
-  throw personError("person_changed", {
+  throw createPersonError("person_changed", {
     userId: entry.userId,
     userName: entry.userName,
     safetyWords,
@@ -170,10 +169,10 @@ export function hasSameWords(words: readonly string[], otherWords: readonly stri
 }
 
 /**
- * The people with these keys pinned, in the place of what was pinned for the account or its name
- * before. Other keys are not compared, and stay blocked.
+ * Pins these keys in place of the former pins of the account or its name. New keys count as not
+ * compared; a block stays.
  */
-export function withPinned(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
+export function addPin(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
   const { trust, blockedBy } = assessTrust(people, entry);
   if (trust === "known" || trust === "compared") return people;
   const { ownPin, rivalPins } = findPins(people, entry);
@@ -184,21 +183,22 @@ export function withPinned(vault: VaultSession, people: Book["people"], entry: D
 }
 
 /**
- * The people with this account blocked. What is pinned stays as it is; a stranger is pinned by the
- * keys at hand, beside whoever has that name.
+ * Blocks this account. A pinned account keeps its keys. An unknown account is pinned with its
+ * current keys, in addition to other accounts with its name.
  */
-export function withBlocked(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
+export function markBlocked(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
   if (!people.some((person) => person.user_id === entry.userId)) return [...people, createPin(vault, entry, true)];
   return people.map((person) => (person.user_id === entry.userId ? { ...person, blocked: true } : person));
 }
 
 function createPin(vault: VaultSession, { userName, statement }: DirectoryEntry, blocked: boolean): PinnedPerson {
-  const { user_id, recipient, signing_key, key_epoch } = statement;
+  const { user_id, recipient, signing_key, author_key, key_epoch } = statement;
   return {
     user_id,
     name: userName,
     recipient,
     signing_key,
+    author_key,
     key_epoch,
     compared: false,
     blocked,

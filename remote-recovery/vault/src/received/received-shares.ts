@@ -6,34 +6,34 @@ import {
   hasSameWords,
   assessTrust,
   lookUpKeys,
-  personError,
-  safetyWordsOf,
+  createPersonError,
+  deriveSafetyWords,
   type DirectoryEntry,
 } from "../people/pinned-keys.ts";
-import { pinUnknown } from "../people/people.ts";
+import { pinUnknownPerson } from "../people/people.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { deriveRecipient } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
 import {
   fetchSmallContent,
-  mimeOf,
-  displayNameOf,
+  getMimeType,
+  getDisplayName,
   openClaimedTicket,
   type OpeningIdentity,
 } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { deriveAccountIdentities } from "../keyring/account-identities.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { requireAccountKey } from "../openers/require-account-key.ts";
+import { obtainAccountKey } from "../openers/obtain-account-key.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /**
- * What others shared with this account. Who they are is the service's word, until one is opened;
- * how well they are known is the book's.
+ * Lists shares that other people sent to this account. The sender is a claim of the service until a
+ * share is opened; `trust` comes from the book.
  */
 export async function listReceivedShares(
   vault: VaultSession,
@@ -78,7 +78,7 @@ function toReceivedShare(people: Book["people"], share: ReceivedShares["shares"]
   };
 }
 
-/** What opens it stays in the worker. */
+/** `sealed` stays in the worker. */
 export type OpenedReceivedShare = Omit<OpenedShare, "save" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
@@ -86,17 +86,17 @@ export type OpenedReceivedShare = Omit<OpenedShare, "save" | "dispose"> & {
 
 /**
  * [Note: Opening what a person sent]
- * 1. A look, which costs nothing, says who sent it.
- * 2. Whose keys: the directory's statement of that account against the book. Unknown, changed and
- *    blocked stop here, before a view is claimed; accepting the words that were shown pins their
- *    keys.
- * 3. One view is claimed, under an id that repeats safely.
- * 4. The ticket opens by the account's identity, or by one from before a rotation, and must be of
- *    this share, for a person, to that identity, by the sender, signed by the pinned key. An update
- *    that is older than one opened here before is refused.
- * 5. The content, as the ticket says of it.
+ * 1. The offer, which costs no view, names the sender.
+ * 2. The key directory's statement of the sender is compared with the book. Unknown, changed and
+ *    blocked senders are refused before a view is claimed. Accepting the shown safety words pins
+ *    the keys.
+ * 3. One view is claimed, with an id that makes the claim repeatable.
+ * 4. The ticket opens with an identity of the account, current or former. It must belong to this
+ *    share, be for a person and for that identity, come from the sender, and be signed by the
+ *    pinned key. An update older than one that was opened on this device is refused.
+ * 5. The content is fetched and opened with the ticket's key.
  *
- * @throws PortalError those of {@link VaultReceived.open}.
+ * @throws PortalError those of {@link VaultReceived.open}
  */
 export async function openReceived(
   vault: VaultSession,
@@ -105,32 +105,32 @@ export async function openReceived(
   options: OperationOptions & { readonly acceptedWords?: readonly string[] } = {},
 ): Promise<OpenedReceivedShare> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
-  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const accountKey = await obtainAccountKey(vault, presentedOpener, options);
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const offer = await vault.service.opening.getOffer({ share_id: shareId }, options.signal);
+  const offer = await vault.service.shareOpening.getOffer({ share_id: shareId }, options.signal);
   if (offer.audience !== "person") throw new PortalError("link_incomplete");
   const resolvedSender = await resolveSender(vault, offer.from, options);
 
-  const claim = { share_id: shareId, claim_id: vault.claims.idFor(shareId) };
-  const claimed = await sendWithRetry(vault.pause, () => vault.service.opening.claim(claim, options.signal));
-  const opened = await openClaimedTicket(claimed, await listOwnIdentities(vault, accountKey), {
+  const claim = { share_id: shareId, claim_id: vault.claims.getClaimId(shareId) };
+  const claimedShare = await sendWithRetry(vault.pause, () => vault.service.shareOpening.claim(claim, options.signal));
+  const openedTicket = await openClaimedTicket(claimedShare, await listOwnIdentities(vault, accountKey), {
     shareId,
     audience: "person",
     owner: offer.from.user_id,
-    ownerKey: resolvedSender.signingKey,
+    ownerKey: resolvedSender.authorKey,
   });
-  const { ticket, sealed } = opened;
+  const { ticket, sealed } = openedTicket;
   const highestRev = (await vault.device.read()).openedShares[shareId] ?? 0;
   if (ticket.rev < highestRev) throw new PortalError("decryption_failed");
-  const content = await fetchSmallContent(vault.service.content, opened, claimed, options);
+  const content = await fetchSmallContent(vault.service.content, openedTicket, claimedShare, options);
   if (ticket.rev > highestRev) await saveOpenedRev(vault, shareId, ticket.rev);
   vault.claims.markUsed(shareId);
   return {
     shareId,
     title: ticket.title,
     contentKind: ticket.content_kind,
-    name: displayNameOf(ticket),
-    mime: mimeOf(ticket),
+    name: getDisplayName(ticket),
+    mime: getMimeType(ticket),
     size: ticket.size,
     content,
     sender: resolvedSender.sender,
@@ -139,16 +139,16 @@ export async function openReceived(
 }
 
 interface ResolvedSender {
-  /** The signing key that the ticket must have, base64url; null where nobody vouches for one. */
-  readonly signingKey: string | null;
+  /** Author key that the ticket requires, base64url; null if the directory has none. */
+  readonly authorKey: string | null;
   readonly sender: Sender;
 }
 
 /**
- * Whose keys the ticket must have. A known sender whose account is gone is still known by what was
- * pinned.
+ * Finds the keys that must have signed the ticket. A pinned sender is trusted by the pin, even if
+ * the account no longer exists.
  *
- * @throws PortalError `person_unknown`, `person_changed`, `person_blocked`.
+ * @throws PortalError `person_unknown`, `person_changed`, `person_blocked`
  */
 async function resolveSender(
   vault: VaultSession,
@@ -160,54 +160,54 @@ async function resolveSender(
   if (people === undefined) throw new PortalError("vault_locked");
   const { blockedBy } = assessTrust(people, { userId, userName, statement: null });
   if (blockedBy !== null) {
-    throw personError("person_blocked", {
+    throw createPersonError("person_blocked", {
       userId: blockedBy.user_id,
       userName: blockedBy.name,
-      safetyWords: safetyWordsOf(blockedBy),
+      safetyWords: deriveSafetyWords(blockedBy),
       formerSafetyWords: null,
       formerName: null,
     });
   }
   const entry = await findDirectoryEntry(vault, from, options.signal);
-  const { trust, pinned, formerName } = assessTrust(people, {
+  const { trust, pin, formerName } = assessTrust(people, {
     userId,
     userName,
     statement: entry?.statement ?? null,
   });
-  const safetyWords = entry === null ? [] : safetyWordsOf(entry.statement);
-  if (pinned !== null) {
+  const safetyWords = entry === null ? [] : deriveSafetyWords(entry.statement);
+  if (pin !== null) {
     if (trust === "changed")
-      throw personError("person_changed", {
+      throw createPersonError("person_changed", {
         userId,
         userName,
         safetyWords,
-        formerSafetyWords: safetyWordsOf(pinned),
+        formerSafetyWords: deriveSafetyWords(pin),
         formerName,
       });
     return {
-      signingKey: pinned.signing_key,
+      authorKey: pin.author_key,
       sender: {
         userId,
-        userName: pinned.name,
-        trust: pinned.compared ? "compared" : "known",
-        safetyWords: safetyWordsOf(pinned),
+        userName: pin.name,
+        trust: pin.compared ? "compared" : "known",
+        safetyWords: deriveSafetyWords(pin),
       },
     };
   }
   if (options.acceptedWords === undefined || !hasSameWords(options.acceptedWords, safetyWords))
-    throw personError("person_unknown", {
+    throw createPersonError("person_unknown", {
       userId,
       userName,
       safetyWords,
       formerSafetyWords: null,
       formerName: null,
     });
-  if (entry === null) return { signingKey: null, sender: { userId, userName, trust: "says", safetyWords } };
-  await pinUnknown(vault, entry, options);
-  return { signingKey: entry.statement.signing_key, sender: { userId, userName, trust: "known", safetyWords } };
+  if (entry === null) return { authorKey: null, sender: { userId, userName, trust: "says", safetyWords } };
+  await pinUnknownPerson(vault, entry, options);
+  return { authorKey: entry.statement.author_key, sender: { userId, userName, trust: "known", safetyWords } };
 }
 
-/** Null where the directory has nothing of that account: it is gone, or has another name by now. */
+/** Null if the directory does not list the account, because it was deleted or renamed. */
 async function findDirectoryEntry(
   vault: VaultSession,
   { user_id: userId, user_name: userName }: { readonly user_id: string; readonly user_name: string },
@@ -215,7 +215,7 @@ async function findDirectoryEntry(
 ): Promise<DirectoryEntry | null> {
   try {
     const entry = await lookUpKeys(vault, userName, signal);
-    if (entry.userId !== userId) throw new PortalError("decryption_failed"); // the service says two things of one name
+    if (entry.userId !== userId) throw new PortalError("decryption_failed"); // two accounts for one name
     return entry;
   } catch (error) {
     if (isPortalError(error, "not_found")) return null;
@@ -230,13 +230,13 @@ async function listOwnIdentities(vault: VaultSession, accountKey: AccountKey): P
   return Promise.all(identities.map(async (identity) => ({ identity, recipient: await deriveRecipient(identity) })));
 }
 
-/** Only grows. Written before the content is shown, so that no crash forgets it. */
+/** Saves the highest opened rev, before the content is shown so that a crash does not lose it. */
 async function saveOpenedRev(vault: VaultSession, shareId: string, rev: number): Promise<void> {
-  const write = vault.device.update(({ openedShares }) =>
+  const saving = vault.device.update(({ openedShares }) =>
     (openedShares[shareId] ?? 0) >= rev ? null : { openedShares: { ...openedShares, [shareId]: rev } },
   );
-  await write.catch((error: unknown) => {
-    // it opens all the same; this device cannot tell an older update of it
+  await saving.catch((error: unknown) => {
+    // the content still opens, but this device cannot detect older updates of the share
     if (!isPortalError(error, "storage_full")) throw error;
   });
 }

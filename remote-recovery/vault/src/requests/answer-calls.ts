@@ -15,31 +15,31 @@ import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-/** An answer that was begun, and what lets its parts in. */
+/** A started answer, and the token that authorises its parts. */
 export interface AnswerUpload {
   readonly answerId: string;
   readonly token: string;
 }
 
-/** The calls of whoever answers a request. None needs an account. */
+/** The calls of an answer's sender. They need no account. */
 export interface AnswerCalls {
-  /** `request_unavailable`. Costs nothing. */
+  /** Has no side effects. Rejects with `request_unavailable`. */
   readonly inspect: (requestId: string, linkAuth: string, signal?: AbortSignal) => Promise<RequestOffer>;
   /**
-   * `request_closed`, `request_unavailable`, `payload_too_large`, `quota_exceeded`: there is no
-   * room where it should go.
+   * Rejects with `request_closed`, `request_unavailable`, `payload_too_large`, or `quota_exceeded`
+   * if the requester has no space left.
    */
   readonly start: (
     body: z.infer<typeof StartAnswerBody>,
     signal?: AbortSignal,
   ) => Promise<z.infer<typeof StartAnswerResponse>>;
   /**
-   * `upload_dropped` when the service does not know it, here and in the next two; `request_closed`
-   * when another one was first.
+   * Rejects with `upload_dropped` if the service does not know the answer, like the next two calls,
+   * and with `request_closed` if another answer was first.
    */
   readonly state: (upload: AnswerUpload, signal?: AbortSignal) => Promise<z.infer<typeof AnswerState>>;
   readonly part: (upload: AnswerUpload, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
-  /** The same bytes answer as the first time. */
+  /** Can be repeated with the same body. */
   readonly finish: (
     upload: AnswerUpload,
     body: z.infer<typeof FinishAnswerBody>,
@@ -89,7 +89,7 @@ export function createAnswerCalls(http: HttpClient): AnswerCalls {
   };
 }
 
-/** The request itself may still be answered: then it is begun anew. */
+/** The caller then starts the answer again if its request is still open. */
 async function mapToUploadDropped<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

@@ -10,21 +10,20 @@ import { deriveLinkAesKey } from "../seal/link-keys.ts";
 import { SealingState } from "../transfer/sealing-state.ts";
 
 /*
- * What a browser keeps of an answer that was begun, until it is finished or a day old. Both halves
- * are wrapped under a key of the link: going on takes the link again. No account is needed, and
- * none is told apart: the record belongs to the request.
+ * Data that a browser keeps of a started answer, until the answer is finished or a day old. Both
+ * halves are wrapped under a key derived from the link, so resuming needs the link. There is one
+ * record per request, and no account.
  */
 
-/** What finishing needs. */
 export const FinishingState = z.strictObject({
-  /** Lets its parts in; the service's. */
+  /** Token from the service that authorises the parts. */
   token: z.string(),
   /** Content identity. Secret. */
   identity: z.string(),
   name: z.string(),
   /**
-   * The finishing call, from just before it leaves, and what its ticket says: it is made once, and
-   * goes out again as it is.
+   * The finishing call and the fields of its ticket. Saved just before the call is sent, because
+   * the call is built once and repeated unchanged.
    */
   last: z.strictObject({ call: FinishAnswerBody, name: z.string(), mime: z.string(), note: z.string() }).nullable(),
 });
@@ -37,11 +36,10 @@ type WrappedData = z.infer<typeof WrappedData>;
 export const AnswerRecord = z.strictObject({
   requestId: RequestId,
   answerId: Id,
-  /** How often this record was written. */
   writes: z.int().min(0),
-  /** When the part that last arrived left; milliseconds since 1970. */
+  /** Time when the last part that arrived was sent; milliseconds since 1970. */
   touchedAt: z.number(),
-  /** Bytes of the sealed content that are known to be there. */
+  /** Bytes of the sealed content that the service is known to have. */
   sent: z.int().min(0),
   sealed: z.boolean(),
   sealing: WrappedData,
@@ -49,14 +47,14 @@ export const AnswerRecord = z.strictObject({
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;
 
-/** The answers that were begun in this browser: one of a request at most. */
+/** Records of started answers, at most one per request. */
 export interface AnswerRecords {
-  /** Null when there is none, or it is too old. */
+  /** Null if there is none, or if it has expired. */
   readonly get: (requestId: string) => Promise<AnswerRecord | null>;
-  /** In the place of one that was begun before. */
+  /** Replaces any started answer to the request. */
   readonly put: (record: AnswerRecord) => Promise<void>;
   /**
-   * As that of an account's uploads: `not_found`, `conflict`. On the disk when this is answered.
+   * Like `UploadRecords.replace`: rejects with `not_found`, `conflict`. Durable when it resolves.
    */
   readonly replace: (record: AnswerRecord) => Promise<AnswerRecord>;
   readonly remove: (requestId: string) => Promise<void>;
@@ -64,8 +62,8 @@ export interface AnswerRecords {
 }
 
 /**
- * Where IndexedDB cannot be used (some private modes) they are kept in memory: nothing goes on
- * after a reload, and nothing is lost.
+ * Opens the records. Without IndexedDB (some private modes) they stay in memory, so answers do not
+ * resume after a reload.
  */
 export async function openAnswerRecords(now: () => number): Promise<AnswerRecords> {
   const store = await openStore();
@@ -95,17 +93,15 @@ function isUnexpired(record: AnswerRecord | null, now: number): record is Answer
   return record !== null && now <= record.touchedAt + uploadExpiryHours * 3_600_000;
 }
 
-/** Name of the Web Lock of whoever sends an answer. */
-export function answerLockName(requestId: string): string {
+export function buildAnswerLockName(requestId: string): string {
   return `relicario-answer ${requestId}`;
 }
 
 type RecordHalf = "sealing" | "finishing";
 
-/** Wraps and reads both halves, for whoever has the link. */
 export interface AnswerCipher {
   readonly wrap: (half: RecordHalf, value: SealingState | FinishingState) => Promise<WrappedData>;
-  /** `not_found` when it does not open: it is not of this link. */
+  /** Rejects with `not_found` if the record belongs to another link. */
   readonly readSealingState: (record: AnswerRecord) => Promise<SealingState>;
   readonly readFinishingState: (record: AnswerRecord) => Promise<FinishingState>;
 }
@@ -119,27 +115,27 @@ export async function createAnswerCipher(linkKey: Bytes, requestId: string): Pro
   });
 
   async function unwrap<T>(half: RecordHalf, { iv, data }: WrappedData, schema: z.ZodType<T>): Promise<T> {
-    let plain: Bytes;
+    let plainBytes: Bytes;
     try {
-      plain = new Uint8Array(await crypto.subtle.decrypt(algorithmFor(half, iv), key, data));
+      plainBytes = new Uint8Array(await crypto.subtle.decrypt(algorithmFor(half, iv), key, data));
     } catch (cause) {
       throw new PortalError("not_found", { cause });
     }
     try {
-      return schema.parse(JSON.parse(new TextDecoder().decode(plain)));
+      return schema.parse(JSON.parse(new TextDecoder().decode(plainBytes)));
     } finally {
-      wipe(plain);
+      wipe(plainBytes);
     }
   }
 
   return {
     wrap: async (half, value) => {
-      const plain = utf8(JSON.stringify(value));
+      const plainBytes = utf8(JSON.stringify(value));
       const iv = randomBytes(12);
       try {
-        return { iv, data: new Uint8Array(await crypto.subtle.encrypt(algorithmFor(half, iv), key, plain)) };
+        return { iv, data: new Uint8Array(await crypto.subtle.encrypt(algorithmFor(half, iv), key, plainBytes)) };
       } finally {
-        wipe(plain);
+        wipe(plainBytes);
       }
     },
     readSealingState: (record) => unwrap("sealing", record.sealing, SealingState),
@@ -150,19 +146,19 @@ export async function createAnswerCipher(linkKey: Bytes, requestId: string): Pro
 interface AnswerStore {
   readonly list: () => Promise<readonly (readonly [requestId: string, AnswerRecord | null])[]>;
   readonly get: (requestId: string) => Promise<AnswerRecord | null>;
-  /** In one transaction. Null removes it. */
+  /** Runs in one transaction. Null deletes the record. */
   readonly update: (requestId: string, change: (existing: AnswerRecord | null) => AnswerRecord | null) => Promise<void>;
   readonly close: () => void;
 }
 
-interface Schema extends DBSchema {
+interface AnswerDatabaseSchema extends DBSchema {
   answers: { key: string; value: AnswerRecord };
 }
 
 async function openStore(): Promise<AnswerStore> {
   try {
-    return databaseStore(
-      await openDB<Schema>(deviceStorage.answers.database, 1, {
+    return createDatabaseStore(
+      await openDB<AnswerDatabaseSchema>(deviceStorage.answers.database, 1, {
         upgrade: (database) => {
           database.createObjectStore("answers");
         },
@@ -172,16 +168,16 @@ async function openStore(): Promise<AnswerStore> {
       }),
     );
   } catch {
-    return memoryStore(); // a private mode: whoever answers there sends it in one go
+    return createMemoryStore(); // a private mode: the answer must be sent without a reload
   }
 }
 
-/** A record that does not parse was written by another release: it is as none. */
+/** Ignores records of other releases. */
 function parseRecord(value: unknown): AnswerRecord | null {
   return AnswerRecord.safeParse(value).data ?? null;
 }
 
-function databaseStore(database: IDBPDatabase<Schema>): AnswerStore {
+function createDatabaseStore(database: IDBPDatabase<AnswerDatabaseSchema>): AnswerStore {
   return {
     list: async () =>
       Promise.all(
@@ -205,7 +201,7 @@ function databaseStore(database: IDBPDatabase<Schema>): AnswerStore {
   };
 }
 
-function memoryStore(): AnswerStore {
+function createMemoryStore(): AnswerStore {
   const records = new Map<string, AnswerRecord>();
   return {
     list: () => Promise.resolve([...records]),

@@ -11,7 +11,7 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, maxPlainLength, sealedLength } from "../seal/content-sizes.ts";
+import { computePaddedLength, computeMaxPlainLength, computeSealedLength } from "../seal/content-sizes.ts";
 import { createContentSeal } from "../seal/content-stream.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { ContentKind } from "../seal/label.ts";
@@ -23,11 +23,12 @@ import { validate } from "../secrets/validate-request.ts";
 import type { ResumableDigest } from "../transfer/resumable-digest.ts";
 import { createSealingState, requirePartSize } from "../transfer/sealing-state.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";
+import { withTabLock } from "../transfer/with-tab-lock.ts";
 import { retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor/visitor-context.ts";
 import type { AnswerCalls, AnswerUpload } from "./answer-calls.ts";
 import {
-  answerLockName,
+  buildAnswerLockName,
   createAnswerCipher,
   type AnswerRecord,
   type AnswerRecords,
@@ -35,7 +36,6 @@ import {
   type FinishingState,
 } from "./answer-records.ts";
 
-/** What answering needs of its surroundings; nothing of an account. */
 export interface AnswerDeps {
   readonly calls: AnswerCalls;
   readonly openRecords: () => Promise<AnswerRecords>;
@@ -44,15 +44,14 @@ export interface AnswerDeps {
   readonly now: () => number;
 }
 
-/** The receipt of an answer that was taken. */
+/** The receipt of a finished answer. */
 export interface AnswerReceipt {
-  /** Eight words. */
+  /** Eight words for the person to compare with the requester. */
   readonly receiptWords: readonly string[];
-  /** Set where it is not the one that was given now, but one that had left this browser before. */
+  /** Set if the receipt belongs to an earlier answer from this browser, not to the current one. */
   readonly fromEarlierAnswer?: true;
 }
 
-/** What a link to a request carries. */
 export interface RequestLink {
   readonly requestId: string;
   /** 32 bytes. Secret. */
@@ -60,14 +59,14 @@ export interface RequestLink {
 }
 
 export interface AnswerOptions extends CallOptions {
-  /** Begins from the first byte, whatever was begun before. */
+  /** Whether to start from the first byte even if there is a started answer. */
   readonly restart?: boolean;
 }
 
 /**
- * The link that leads to a request. Ids come from addresses: what is not one never reaches a path.
+ * Checks the id, since ids from URLs become part of request paths.
  *
- * @throws PortalError `request_unavailable`, `link_incomplete`.
+ * @throws PortalError `request_unavailable`, `link_incomplete`
  */
 export async function resolveRequestLink(visitor: VisitorContext, requestId: string): Promise<RequestLink> {
   if (!RequestId.safeParse(requestId).success) throw new PortalError("request_unavailable");
@@ -75,10 +74,8 @@ export async function resolveRequestLink(visitor: VisitorContext, requestId: str
 }
 
 /**
- * What is asked for, and by whom; and what this browser had begun to answer.
- *
- * @throws PortalError `request_unavailable`, `decryption_failed` when it is not what the link's
- *   maker sealed.
+ * @throws PortalError `request_unavailable`, or `decryption_failed` if the document was not sealed
+ *   under the link key
  */
 export async function inspectRequest(
   deps: AnswerDeps,
@@ -92,13 +89,13 @@ export async function inspectRequest(
     note,
     requesterName,
     expiresAt,
-    maxSize: maxPlainLength(maxSealedSize),
+    maxSize: computeMaxPlainLength(maxSealedSize),
     state,
     ...(await findStartedAnswer(deps, link, state, signal)),
   };
 }
 
-/** What was begun here; or, where it was finished and the answer to that was lost, its receipt. */
+/** Finds the started answer, or its receipt if it was finished but the response was lost. */
 async function findStartedAnswer(
   deps: AnswerDeps,
   { linkKey, requestId }: RequestLink,
@@ -109,22 +106,26 @@ async function findStartedAnswer(
   const record = await records.get(requestId);
   if (record === null) return { unfinishedAnswer: null };
   const cipher = await createAnswerCipher(linkKey, requestId);
-  const [{ size }, finishing] = [await cipher.readSealingState(record), await cipher.readFinishingState(record)];
-  const unfinishedAnswer = { name: finishing.name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
-  if (finishing.last === null || (state !== "provided" && state !== "collected")) return { unfinishedAnswer };
+  const [{ size }, finishingState] = [await cipher.readSealingState(record), await cipher.readFinishingState(record)];
+  const unfinishedAnswer = {
+    name: finishingState.name,
+    size,
+    sentBytes: record.sealed ? size : Math.min(size, record.sent),
+  };
+  if (finishingState.last === null || (state !== "provided" && state !== "collected")) return { unfinishedAnswer };
   let receiptWords: readonly string[] | null;
   try {
-    receiptWords = await fetchReceipt(deps, record, finishing, signal);
+    receiptWords = await fetchReceipt(deps, record, finishingState, signal);
   } catch {
-    return { unfinishedAnswer }; // whether it was this one is asked again at the next look
+    return { unfinishedAnswer }; // unknown whether this answer was accepted: the next preview asks again
   }
   await records.remove(requestId);
   return { unfinishedAnswer: null, ...(receiptWords === null ? {} : { receiptWords }) };
 }
 
 /**
- * The receipt of an answer whose finishing call has left: the same bytes once more. Null when none
- * left, or another answer was taken.
+ * Repeats the finishing call and returns the receipt. Null if no call was sent, or if another
+ * answer was accepted.
  */
 async function fetchReceipt(
   { calls }: AnswerDeps,
@@ -153,69 +154,72 @@ async function readRequest(
 
 /**
  * [Note: Answer sequence]
- * 1. The request is read once more: its document, sealed under the link key, names the keys that
- *    the answer is sealed to.
- * 2. A content identity, keys of the pieces, and a place at the service; all of it is written down,
- *    wrapped under a key of the link.
- * 3. Parts are sealed and sent as those of an upload ([Note: Upload sequence]): a part sealed again
- *    must have the digest it had.
- * 4. The ticket is sealed to whoever asked, once, and written down with the finishing call; then
- *    that leaves, again and again as it is, until it is answered. The first finished answer wins.
- * 5. What was written down goes. The receipt is eight words of the ticket's digest.
+ * 1. The request is read again. Its document, sealed under the link key, names the keys to which
+ *    the answer is sealed.
+ * 2. A content identity and chunk keys are generated, and the answer is started at the service. All
+ *    of this is saved, wrapped under a key of the link.
+ * 3. Parts are sealed and sent as in [Note: Upload sequence]: a part that is sealed again must have
+ *    its recorded digest.
+ * 4. The ticket is sealed to the requester, once, and saved with the finishing call, which is sent
+ *    unchanged until there is a response. The first finished answer wins.
+ * 5. The record is removed. The receipt is eight words of the ticket's digest.
  *
- * Aborting keeps what was sent: the same content goes on, in the same browser, for a day.
+ * Aborting keeps the parts already sent: for a day, the same browser resumes with the same content.
  *
- * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (another content than
- *   the one that was begun: `restart` begins once more), `payload_too_large`, `conflict` (another
- *   tab is sending), `validation_error`, `storage_full`, `cancelled`.
+ * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (the content differs
+ *   from the started one; `restart` starts again), `payload_too_large`, `conflict` (another tab is
+ *   sending), `validation_error`, `storage_full`, `cancelled`
  */
 export async function answerRequest(
   deps: AnswerDeps,
   link: RequestLink,
-  provided: ProvidedSecret,
+  providedSecret: ProvidedSecret,
   options: AnswerOptions = {},
 ): Promise<AnswerReceipt> {
-  validate(ProvidedInput, provided);
+  validate(ProvidedInput, providedSecret);
   const { document, state } = await readRequest(deps, link, options.signal);
   const records = await deps.openRecords();
-  const sender = new AnswerSender(
+  const transfer = new AnswerTransfer(
     deps,
     records,
     link,
     document,
-    provided,
+    providedSecret,
     await createAnswerCipher(link.linkKey, link.requestId),
     options,
   );
-  return withAnswerLock(link.requestId, async () => {
-    const existing = await records.get(link.requestId);
-    if (options.restart === true) return sender.restart(existing, state);
-    if (existing === null) requireOpen(state);
+  return withTabLock(buildAnswerLockName(link.requestId), async () => {
+    const existingRecord = await records.get(link.requestId);
+    if (options.restart === true) return transfer.restart(existingRecord, state);
+    if (existingRecord === null) requireOpen(state);
     try {
-      return await sender.resume(existing ?? (await sender.start()));
+      return await transfer.resume(existingRecord ?? (await transfer.start()));
     } catch (error) {
-      if (existing === null || !isPortalError(error, "upload_dropped")) throw error;
-      // a day has passed at the service, or others answered meanwhile: it says so
-      return sender.resume(await sender.start());
+      if (existingRecord === null || !isPortalError(error, "upload_dropped")) throw error;
+      // dropped after a day, or the request has another answer: starting again tells which
+      return transfer.resume(await transfer.start());
     }
   });
 }
 
-/** Begun before it expired, it may be finished: so this is asked only of one that is to begin. */
+/**
+ * Required only for a new answer. An answer that was started before the request expired may still
+ * be finished.
+ */
 function requireOpen(state: RequestPreview["state"]): void {
   if (state === "awaiting") return;
   throw new PortalError(state === "provided" || state === "collected" ? "request_closed" : "request_unavailable");
 }
 
-type FinishingCall = NonNullable<FinishingState["last"]>["call"];
+type FinishBody = NonNullable<FinishingState["last"]>["call"];
 
-/** Steps 2 to 5. */
-class AnswerSender {
+/** Steps 2 to 5 of [Note: Answer sequence]. */
+class AnswerTransfer {
   readonly #deps: AnswerDeps;
   readonly #records: AnswerRecords;
   readonly #link: RequestLink;
   readonly #document: RequestDocument;
-  readonly #provided: ProvidedSecret;
+  readonly #providedSecret: ProvidedSecret;
   readonly #cipher: AnswerCipher;
   readonly #options: AnswerOptions;
   readonly #signal: AbortSignal;
@@ -225,7 +229,7 @@ class AnswerSender {
     records: AnswerRecords,
     link: RequestLink,
     document: RequestDocument,
-    provided: ProvidedSecret,
+    providedSecret: ProvidedSecret,
     cipher: AnswerCipher,
     options: AnswerOptions,
   ) {
@@ -233,7 +237,7 @@ class AnswerSender {
     this.#records = records;
     this.#link = link;
     this.#document = document;
-    this.#provided = provided;
+    this.#providedSecret = providedSecret;
     this.#cipher = cipher;
     this.#options = options;
     this.#signal = options.signal ?? new AbortController().signal;
@@ -242,30 +246,35 @@ class AnswerSender {
   /** Step 2. */
   async start(): Promise<AnswerRecord> {
     const { requestId, linkKey } = this.#link;
-    const { content, contentKind, name } = this.#provided;
+    const { content, contentKind, name } = this.#providedSecret;
     const maxSealedSize = this.#document.max_size;
     const contentSeal = await createContentSeal();
     try {
-      const size = sealedLength(contentSeal.prefix.length, paddedLength(contentKind, content.size));
-      if (size > maxSealedSize)
-        throw new PortalError("payload_too_large", { details: { limit: maxPlainLength(maxSealedSize) } });
-      const started = await this.#deps.calls.start(
-        { request_id: requestId, link_auth: toBase64url(deriveLinkAuth(linkKey)), size, part_size: defaultPartBytes },
+      const sealedSize = computeSealedLength(contentSeal.prefix.length, computePaddedLength(contentKind, content.size));
+      if (sealedSize > maxSealedSize)
+        throw new PortalError("payload_too_large", { details: { limit: computeMaxPlainLength(maxSealedSize) } });
+      const startedAnswer = await this.#deps.calls.start(
+        {
+          request_id: requestId,
+          link_auth: toBase64url(deriveLinkAuth(linkKey)),
+          size: sealedSize,
+          part_size: defaultPartBytes,
+        },
         this.#signal,
       );
       const record: AnswerRecord = {
         requestId,
-        answerId: started.answer_id,
+        answerId: startedAnswer.answer_id,
         writes: 0,
         touchedAt: this.#deps.now(),
         sent: 0,
         sealed: false,
         sealing: await this.#cipher.wrap(
           "sealing",
-          createSealingState(contentSeal, contentKind, content.size, requirePartSize(started, size)),
+          createSealingState(contentSeal, contentKind, content.size, requirePartSize(startedAnswer, sealedSize)),
         ),
         finishing: await this.#cipher.wrap("finishing", {
-          token: started.token,
+          token: startedAnswer.token,
           identity: contentSeal.identity,
           name,
           last: null,
@@ -279,20 +288,20 @@ class AnswerSender {
   }
 
   /**
-   * Steps 2 to 5, in the place of what was begun. If the request is closed to it, perhaps by that:
-   * then this gives the receipt of that.
+   * Runs steps 2 to 5 in place of a started answer. If that answer has closed the request, returns
+   * its receipt.
    */
-  async restart(previous: AnswerRecord | null, state: RequestPreview["state"]): Promise<AnswerReceipt> {
+  async restart(previousRecord: AnswerRecord | null, state: RequestPreview["state"]): Promise<AnswerReceipt> {
     try {
       requireOpen(state);
       return await this.resume(await this.start());
     } catch (error) {
-      if (previous === null || !isPortalError(error, "request_closed")) throw error;
-      await this.#records.put(previous); // there until it is known whether it was taken
+      if (previousRecord === null || !isPortalError(error, "request_closed")) throw error;
+      await this.#records.put(previousRecord); // kept until it is known whether the earlier answer was accepted
       const receiptWords = await fetchReceipt(
         this.#deps,
-        previous,
-        await this.#cipher.readFinishingState(previous),
+        previousRecord,
+        await this.#cipher.readFinishingState(previousRecord),
         this.#signal,
       );
       await this.#records.remove(this.#link.requestId);
@@ -304,41 +313,41 @@ class AnswerSender {
   /** Steps 3 to 5. */
   async resume(record: AnswerRecord): Promise<AnswerReceipt> {
     const { requestId } = this.#link;
-    const finishing = await this.#cipher.readFinishingState(record);
-    const upload: AnswerUpload = { answerId: record.answerId, token: finishing.token };
+    const finishingState = await this.#cipher.readFinishingState(record);
+    const upload: AnswerUpload = { answerId: record.answerId, token: finishingState.token };
     try {
       await this.#sendParts(record, upload);
-      const call = this.#reuseFinishingCall(finishing) ?? (await this.#createFinishingCall(finishing));
+      const finishBody = this.#reuseFinishBody(finishingState) ?? (await this.#createFinishBody(finishingState));
       await retryUntilSuccess(
-        () => this.#deps.calls.finish(upload, call, this.#signal),
+        () => this.#deps.calls.finish(upload, finishBody, this.#signal),
         this.#deps.retryPolicy,
         this.#signal,
       );
       await this.#records.remove(requestId);
-      return { receiptWords: deriveReceiptWords(sha256(fromBase64url(call.ticket))) };
+      return { receiptWords: deriveReceiptWords(sha256(fromBase64url(finishBody.ticket))) };
     } catch (error) {
-      // nothing of it will ever be taken
+      // this answer can never be accepted
       if (isPortalError(error, "request_closed")) await this.#records.remove(requestId);
       throw error;
     }
   }
 
   /**
-   * Step 3. Where all of it is sent already, it is sealed once more and compared: what is finished
-   * now is what was given now.
+   * Step 3. If everything was sent, seals the content again and compares it, because only the same
+   * content may be finished.
    */
-  async #sendParts(unfinishedAnswer: AnswerRecord, upload: AnswerUpload): Promise<void> {
+  async #sendParts(unfinishedRecord: AnswerRecord, upload: AnswerUpload): Promise<void> {
     const { requestId } = this.#link;
     const { calls, createDigest, retryPolicy, now } = this.#deps;
-    const { content, contentKind } = this.#provided;
-    const sealing = await this.#cipher.readSealingState(unfinishedAnswer);
-    if (sealing.kind !== contentKind) throw new PortalError("file_changed");
-    if (unfinishedAnswer.sealed) return requireSameContent(sealing, content, this.#signal);
+    const { content, contentKind } = this.#providedSecret;
+    const sealingState = await this.#cipher.readSealingState(unfinishedRecord);
+    if (sealingState.kind !== contentKind) throw new PortalError("file_changed");
+    if (unfinishedRecord.sealed) return requireSameContent(sealingState, content, this.#signal);
     const records: SendingRecords<AnswerRecord> = {
       get: this.#records.get,
       readSealingState: this.#cipher.readSealingState,
-      replace: async (record, sealing) =>
-        this.#records.replace({ ...record, sealing: await this.#cipher.wrap("sealing", sealing) }),
+      replace: async (record, nextSealingState) =>
+        this.#records.replace({ ...record, sealing: await this.#cipher.wrap("sealing", nextSealingState) }),
     };
     const sendingCalls: SendingCalls = {
       state: (_, signal) => calls.state(upload, signal),
@@ -352,18 +361,18 @@ class AnswerSender {
     });
   }
 
-  /** The finishing call that left already: perhaps it was taken, so it is never made anew. */
-  #reuseFinishingCall({ last }: FinishingState): FinishingCall | null {
+  /** A finishing call that was sent may have been accepted, so it is never built again. */
+  #reuseFinishBody({ last }: FinishingState): FinishBody | null {
     if (last === null) return null;
-    const { name, mime, note } = this.#provided;
+    const { name, mime, note } = this.#providedSecret;
     if (last.name !== name || last.mime !== mime || last.note !== note) throw new PortalError("file_changed");
     return last.call;
   }
 
-  /** Step 4: the call is written down before it leaves. */
-  async #createFinishingCall(finishing: FinishingState): Promise<FinishingCall> {
+  /** Step 4. Saves the call before it is sent. */
+  async #createFinishBody(finishingState: FinishingState): Promise<FinishBody> {
     const { requestId, linkKey } = this.#link;
-    const { name, mime, note, content, contentKind } = this.#provided;
+    const { name, mime, note, content, contentKind } = this.#providedSecret;
     const record = await this.#records.get(requestId);
     if (record === null) throw new PortalError("not_found");
     const { content_sha256: contentSha256 } = await this.#cipher.readSealingState(record);
@@ -377,16 +386,19 @@ class AnswerSender {
       content_kind: contentKind,
       size: content.size,
       content_sha256: contentSha256,
-      content_identity: finishing.identity,
+      content_identity: finishingState.identity,
       note,
       created_at: formatTimestamp(this.#deps.now()),
     });
-    const call = { ticket: toBase64url(ticket), content_sha256: contentSha256 };
+    const finishBody = { ticket: toBase64url(ticket), content_sha256: contentSha256 };
     await this.#records.replace({
       ...record,
-      finishing: await this.#cipher.wrap("finishing", { ...finishing, last: { call, name, mime, note } }),
+      finishing: await this.#cipher.wrap("finishing", {
+        ...finishingState,
+        last: { call: finishBody, name, mime, note },
+      }),
     });
-    return call;
+    return finishBody;
   }
 }
 
@@ -396,12 +408,3 @@ const ProvidedInput = z.object({
   mime: nonEmptyText(maxFileNameLength),
   note: boundedText(maxRequestNoteLength),
 });
-
-/** One answer is sent by one tab. */
-async function withAnswerLock<T>(requestId: string, callback: () => Promise<T>): Promise<T> {
-  if (!("navigator" in globalThis) || !("locks" in navigator)) return callback();
-  return navigator.locks.request(answerLockName(requestId), { ifAvailable: true }, (lock) => {
-    if (lock === null) throw new PortalError("conflict");
-    return callback();
-  });
-}

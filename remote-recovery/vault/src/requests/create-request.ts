@@ -14,7 +14,7 @@ import { z } from "zod";
 
 import { createKeyStatement } from "../seal/account-signatures.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { maxSealedLength } from "../seal/content-sizes.ts";
+import { computeMaxSealedLength } from "../seal/content-sizes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { deriveLinkAuth, generateLinkKey } from "../seal/link-keys.ts";
 import { sealRequestDocument } from "../seal/request-document.ts";
@@ -23,12 +23,11 @@ import { nonEmptyText, boundedText } from "../seal/text.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { requireAccountKey } from "../openers/require-account-key.ts";
+import { obtainAccountKey } from "../openers/obtain-account-key.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { publishRequests, requireEntry, withRequest } from "./requests-document.ts";
+import { publishRequests, requireRequestEntry, addRequestEntry } from "./requests-document.ts";
 
-/** A request that was made. */
 export interface CreatedRequest {
   readonly requestId: string;
   /** Path and fragment of the link. */
@@ -36,11 +35,10 @@ export interface CreatedRequest {
 }
 
 /**
- * Asks somebody for a secret: seals what is asked under a fresh link key, with the whole key
- * statement of this account in it, and publishes it with the document that names it.
+ * Seals a request under a new link key, with the full key statement of this account. Publishes the
+ * request together with the document that lists it.
  *
- * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before anything was ever
- *   kept.
+ * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before the first secret
  */
 export async function createRequest(
   vault: VaultSession,
@@ -48,21 +46,21 @@ export async function createRequest(
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<CreatedRequest> {
-  checkRequest(vault, request);
-  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  validateRequestInput(vault, request);
+  await obtainAccountKey(vault, presentedOpener, options);
   const requestId = toBase64url(randomBytes(16));
   const linkKey = generateLinkKey();
   try {
     const { title, note, requesterName, expiresAt, notify } = request;
-    const maxSize = maxSealedLength(request.maxSize);
+    const maxSize = computeMaxSealedLength(request.maxSize);
     const createdAt = formatTimestamp(vault.now());
     let document = "";
     await publishRequests(
       vault,
       {
-        next: async ({ keys, requests }) => {
+        buildDocument: async ({ keys, requests }) => {
           options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
-          const statement = await createKeyStatement(keys, vault.userId);
+          const statement = await createKeyStatement(vault.requireAccountKeyOf(keys), vault.userId);
           document = await sealRequestDocument(linkKey, {
             v: 1,
             request_id: requestId,
@@ -81,14 +79,15 @@ export async function createRequest(
             state: "open",
             answer_sha256: null,
           } as const;
-          return withRequest(vault, accountKey, requests, entry, {
+          // the account key of this attempt, because a rotation may have run since
+          return addRequestEntry(vault, vault.requireAccountKeyOf(keys), requests, entry, {
             request_id: requestId,
             link_key: toBase64url(linkKey),
             note,
           });
         },
         isApplied: ({ requests }) => requests.some(({ request_id: id }) => id === requestId),
-        send: ({ keyring }) => {
+        send: ({ keyringChange }) => {
           const body: CreateRequestBody = {
             request_id: requestId,
             document,
@@ -96,23 +95,21 @@ export async function createRequest(
             expires_at: expiresAt,
             max_size: maxSize,
             notify,
-            keyring,
+            keyring: keyringChange,
           };
           return vault.service.requests.create(body);
         },
       },
       options,
     );
-    return { requestId, link: requestLinkOf(requestId, linkKey) };
+    return { requestId, link: buildRequestLink(requestId, linkKey) };
   } finally {
     wipe(linkKey);
   }
 }
 
 /**
- * The link of a request once more.
- *
- * @throws PortalError `show_opener_first`, `not_found` (unknown, or revoked), and those of reading.
+ * @throws PortalError `show_opener_first`, `not_found` (unknown or revoked), and errors of reading
  */
 export async function revealRequestLink(
   vault: VaultSession,
@@ -120,21 +117,22 @@ export async function revealRequestLink(
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<string> {
-  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const accountKey = await obtainAccountKey(vault, presentedOpener, options);
   const requests = (await refreshKeyring(vault, options.signal))?.openedKeyring?.requests ?? null;
-  if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
+  if (requests === null || requireRequestEntry(requests, requestId).state === "revoked")
+    throw new PortalError("not_found");
   const inner = await openRequestsInner(accountKey, vault.userId, requests);
   const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
   if (innerEntry === undefined) throw new PortalError("not_found");
-  return requestLinkOf(requestId, fromBase64url(innerEntry.link_key));
+  return buildRequestLink(requestId, fromBase64url(innerEntry.link_key));
 }
 
-function requestLinkOf(requestId: string, linkKey: Bytes): string {
+function buildRequestLink(requestId: string, linkKey: Bytes): string {
   return `/request/${requestId}#s=${toBase64url(linkKey)}`;
 }
 
-/** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
-function checkRequest(vault: VaultSession, request: SecretRequest): void {
+/** @throws PortalError `validation_error` with the invalid members in `details.fields` */
+function validateRequestInput(vault: VaultSession, request: SecretRequest): void {
   const isAllowedExpiry = (time: string): boolean => {
     const remaining = Date.parse(time) - vault.now();
     return remaining > 0 && remaining <= requestLifetimeDays.maximum * 24 * 60 * 60 * 1000;

@@ -3,13 +3,13 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { createEmptyRequests, publishRequests, requireEntry, withEntry } from "./requests-document.ts";
+import { createEmptyRequests, publishRequests, requireRequestEntry, changeRequestEntry } from "./requests-document.ts";
 
 /**
- * Marks an answer as collected: its content goes some days later. Takes no opener. Without effect
- * when it is collected already.
+ * Marks an answer as collected; the service deletes its content some days later. Needs the account
+ * key. Idempotent.
  *
- * @throws PortalError `not_found`, `vault_locked`, and those of publishing.
+ * @throws PortalError `not_found`, `vault_locked`, and errors of publishing
  */
 export async function markCollected(
   vault: VaultSession,
@@ -19,28 +19,29 @@ export async function markCollected(
   await publishRequests(
     vault,
     {
-      next: async ({ requests }) => {
-        const { state } = requireEntry(requests, requestId);
+      buildDocument: async ({ requests }) => {
+        const { state } = requireRequestEntry(requests, requestId);
         return requests === null || state !== "open"
           ? null
-          : withEntry(requests, requestId, (entry) => ({ ...entry, state: "collected" }));
+          : changeRequestEntry(requests, requestId, (entry) => ({ ...entry, state: "collected" }));
       },
       isApplied: ({ requests }) =>
         requests.some(({ request_id: id, state }) => id === requestId && state === "collected"),
-      send: ({ keyring }) => vault.service.requests.markCollected(requestId, keyring),
+      send: ({ keyringChange }) => vault.service.requests.markCollected(requestId, keyringChange),
+      authored: true,
     },
     options,
   );
 }
 
 /**
- * Revokes an open request, whether it was answered or not; drops a collected answer, its content at
- * once, and one whose time is over. One that only the service names ends there, and one that the
- * service does not know ends in the document. Takes no opener, but for an account that never asked
- * for anything. Without effect when it is revoked already.
+ * Ends a request. Revokes an open one, with or without an answer; deletes a collected one with its
+ * content, or an expired one. A request that only the service lists ends at the service; a request
+ * that the service does not know ends in the document. Idempotent. Needs the account key, because
+ * an answer may be dropped.
  *
- * @throws PortalError `not_found` for what is no request's id, `show_opener_first`, `vault_locked`,
- *   and those of publishing.
+ * @throws PortalError `not_found` for a malformed id, `show_opener_first`, `vault_locked`, and
+ *   errors of publishing
  */
 export async function dropRequest(
   vault: VaultSession,
@@ -52,24 +53,25 @@ export async function dropRequest(
   await publishRequests(
     vault,
     {
-      next: async ({ requests }) => {
+      buildDocument: async ({ requests }) => {
         const entry = requests?.requests.find(({ request_id: id }) => id === requestId);
         isKnown = entry !== undefined;
         if (entry?.state === "revoked") return null;
-        return withEntry(requests ?? (await createEmptyRequests(vault)), requestId, (current) =>
+        return changeRequestEntry(requests ?? (await createEmptyRequests(vault)), requestId, (current) =>
           current.state === "collected" || Date.parse(current.expires_at) <= vault.now()
             ? null
             : { ...current, state: "revoked" },
         );
       },
       isApplied: ({ requests }) =>
-        // of one that it never named a document shows nothing
+        // a document that never listed the request proves nothing
         isKnown && requests.every(({ request_id: id, state }) => id !== requestId || state === "revoked"),
-      send: ({ keyring }) =>
-        vault.service.requests.drop(requestId, keyring).catch((error: unknown) => {
+      send: ({ keyringChange }) =>
+        vault.service.requests.drop(requestId, keyringChange).catch((error: unknown) => {
           if (!isPortalError(error, "not_found")) throw error;
-          return vault.service.changeKeyring(keyring); // it is gone there: the document says so too
+          return vault.service.changeKeyring(keyringChange); // the service has deleted it
         }),
+      authored: true,
     },
     options,
   );

@@ -9,11 +9,10 @@ import type { RequestEntry } from "./requests-document.ts";
 type ServedRequest = RequestList["requests"][number];
 
 /**
- * What this account asked for, newest first: titles, dates and what the account decided come from
- * the sealed document, the rest from the service. Where the two do not fit each other, the row says
- * so.
+ * Lists the requests of this account, newest first. Titles, dates and decisions come from the
+ * sealed document, the rest from the service. A `discrepancy` says where both differ.
  *
- * @throws PortalError `vault_locked`, and those of reading.
+ * @throws PortalError `vault_locked`, and errors of reading
  */
 export async function listRequests(
   vault: VaultSession,
@@ -34,33 +33,33 @@ async function readRows(vault: VaultSession, signal: AbortSignal | undefined): P
   if (view?.openedKeyring === null) throw new PortalError("vault_locked");
   const entries = view?.openedKeyring?.requests?.requests ?? [];
   const servedRequests = await vault.service.requests.list(signal);
-  const byId = new Map(servedRequests.map((served) => [served.request_id, served]));
+  const servedById = new Map(servedRequests.map((servedRequest) => [servedRequest.request_id, servedRequest]));
   const listedIds = new Set(entries.map(({ request_id: id }) => id));
-  const ownRows = entries.map((entry) => toSummary(entry, byId.get(entry.request_id) ?? null, vault.now()));
+  const listedRows = entries.map((entry) => toSummary(entry, servedById.get(entry.request_id) ?? null, vault.now()));
   return [
-    ...ownRows,
+    ...listedRows,
     ...servedRequests
-      .filter((served) => !listedIds.has(served.request_id) && isUnlisted(served))
+      .filter((servedRequest) => !listedIds.has(servedRequest.request_id) && isUnlisted(servedRequest))
       .map(toUnlistedSummary),
   ];
 }
 
 /**
- * What was dropped may stand at the service for a while; what could still be answered or opened may
- * not.
+ * Whether to show a request that only the service lists: one that can be answered or opened. The
+ * service may still list a deleted request for a while.
  */
 function isUnlisted({ state, size }: ServedRequest): boolean {
   return state === "awaiting" || (state === "provided" && size !== null);
 }
 
-function toUnlistedSummary(served: ServedRequest): RequestRow {
+function toUnlistedSummary(servedRequest: ServedRequest): RequestRow {
   return {
-    ...datesOf(served),
-    requestId: served.request_id,
+    ...toServedFacts(servedRequest),
+    requestId: servedRequest.request_id,
     title: "",
-    state: served.state,
-    createdAt: served.created_at,
-    expiresAt: served.expires_at,
+    state: servedRequest.state,
+    createdAt: servedRequest.created_at,
+    expiresAt: servedRequest.expires_at,
     discrepancy: "unknown",
   };
 }
@@ -69,44 +68,58 @@ function isEnded(state: RequestRow["state"]): boolean {
   return state === "expired" || state === "revoked";
 }
 
-function datesOf(served: ServedRequest | null): Pick<RequestRow, "providedAt" | "collectedAt" | "size"> {
+function toServedFacts(servedRequest: ServedRequest | null): Pick<RequestRow, "providedAt" | "collectedAt" | "size"> {
   return {
-    providedAt: served?.provided_at ?? null,
-    collectedAt: served?.collected_at ?? null,
-    size: served?.size ?? null,
+    providedAt: servedRequest?.provided_at ?? null,
+    collectedAt: servedRequest?.collected_at ?? null,
+    size: servedRequest?.size ?? null,
   };
 }
 
-function toSummary(entry: RequestEntry, served: ServedRequest | null, now: number): RequestRow {
+function toSummary(entry: RequestEntry, servedRequest: ServedRequest | null, now: number): RequestRow {
   const { request_id: requestId, title, created_at: createdAt, expires_at: expiresAt } = entry;
   const isExpired = Date.parse(expiresAt) <= now;
-  return { ...datesOf(served), requestId, title, createdAt, expiresAt, ...assessState(entry, served, isExpired) };
+  return {
+    ...toServedFacts(servedRequest),
+    requestId,
+    title,
+    createdAt,
+    expiresAt,
+    ...assessState(entry, servedRequest, isExpired),
+  };
 }
 
-/** The state to show, and what does not fit. */
 function assessState(
   entry: RequestEntry,
-  served: ServedRequest | null,
+  servedRequest: ServedRequest | null,
   isExpired: boolean,
 ): Pick<RequestRow, "state" | "discrepancy"> {
-  const isStillServed = served !== null && (served.state === "awaiting" || served.state === "provided");
+  const isStillServed =
+    servedRequest !== null && (servedRequest.state === "awaiting" || servedRequest.state === "provided");
   if (entry.state === "revoked")
     return {
       state: "revoked",
-      discrepancy: isStillServed && !(served.state === "awaiting" && isExpired) ? "still_served" : null,
+      discrepancy: isStillServed && !(servedRequest.state === "awaiting" && isExpired) ? "still_served" : null,
     };
   if (entry.state === "collected")
-    return { state: "collected", discrepancy: served?.state === "revoked" ? "not_revoked_here" : null };
-  if (served === null) {
-    // An answer that was opened here must still be there; a request that nobody answered in time
-    // may be gone.
+    return { state: "collected", discrepancy: servedRequest?.state === "revoked" ? "not_revoked_here" : null };
+  if (servedRequest === null) {
+    // The service must still have an answer that was opened here. An expired request without an
+    // answer may be gone.
     const isHidden = !isExpired || entry.answer_sha256 !== null;
     return {
       state: entry.answer_sha256 !== null ? "provided" : isExpired ? "expired" : "awaiting",
       discrepancy: isHidden ? "hidden" : null,
     };
   }
-  if (served.state === "revoked" || served.state === "collected" || (served.state === "expired" && !isExpired))
-    return { state: served.state, discrepancy: "not_revoked_here" };
-  return { state: served.state === "awaiting" && isExpired ? "expired" : served.state, discrepancy: null };
+  if (
+    servedRequest.state === "revoked" ||
+    servedRequest.state === "collected" ||
+    (servedRequest.state === "expired" && !isExpired)
+  )
+    return { state: servedRequest.state, discrepancy: "not_revoked_here" };
+  return {
+    state: servedRequest.state === "awaiting" && isExpired ? "expired" : servedRequest.state,
+    discrepancy: null,
+  };
 }

@@ -6,17 +6,17 @@ import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { sha256, withWipedBytes, type Bytes } from "../seal/bytes.ts";
 import { openProvidedTicket, deriveReceiptWords } from "../seal/provided-ticket.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
-import { fetchSmallContent, mimeOf, displayNameOf } from "../shares/open-claimed-ticket.ts";
+import { fetchSmallContent, getMimeType, getDisplayName } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { deriveAccountIdentities } from "../keyring/account-identities.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { requireAccountKey } from "../openers/require-account-key.ts";
+import { obtainAccountKey } from "../openers/obtain-account-key.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
-import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
+import { publishRequests, requireRequestEntry, changeRequestEntry } from "./requests-document.ts";
 
-/** An opened answer, with what opens its content once more, in pieces. */
+/** An opened answer, with the key that opens its content again in ranges. */
 export type OpenedAnswerContent = Omit<OpenedAnswer, "save" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
@@ -24,16 +24,16 @@ export type OpenedAnswerContent = Omit<OpenedAnswer, "save" | "dispose"> & {
 
 /**
  * [Note: Opening an answer]
- * 1. The account key, by an opener that is shown. Its inner documents hold the link key, its
- *    identity opens the ticket.
- * 2. The ticket: only the one that was opened before, if one was; then its mac, under a key of the
- *    link, and its request. So the service can neither answer by itself nor put the answer of
- *    another request in its place.
- * 3. Its digest is published in the requests document, before anything is shown: another answer is
- *    refused from now on.
- * 4. The content, by what the ticket says of it.
+ * 1. A presented opener gives the account key, which opens the link key in the document's `inner`.
+ *    The account's identity opens the ticket.
+ * 2. If an answer was opened before, the ticket must be the same. Its mac, under a key of the link,
+ *    and its request must match. So the service can neither forge an answer nor substitute that of
+ *    another request.
+ * 3. The ticket's digest is published in the requests document before anything is shown. After
+ *    that, any other answer is refused.
+ * 4. The content is fetched and opened with the ticket's key.
  *
- * @throws PortalError those of {@link VaultRequests.open}.
+ * @throws PortalError those of {@link VaultRequests.open}
  */
 export async function openAnswer(
   vault: VaultSession,
@@ -41,11 +41,12 @@ export async function openAnswer(
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<OpenedAnswerContent> {
-  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const accountKey = await obtainAccountKey(vault, presentedOpener, options);
   const openedKeyring = (await refreshKeyring(vault, options.signal))?.openedKeyring ?? null;
   if (openedKeyring === null) throw new PortalError("vault_locked");
   const { requests, book } = openedKeyring;
-  if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
+  if (requests === null || requireRequestEntry(requests, requestId).state === "revoked")
+    throw new PortalError("not_found");
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const answer = await vault.service.requests.collect(requestId, options.signal);
   const sealedTicket = fromBase64url(answer.ticket);
@@ -73,8 +74,8 @@ export async function openAnswer(
   return {
     requestId,
     contentKind: ticket.content_kind,
-    name: displayNameOf(ticket),
-    mime: mimeOf(ticket),
+    name: getDisplayName(ticket),
+    mime: getMimeType(ticket),
     size: ticket.size,
     note: ticket.note,
     createdAt: ticket.created_at,
@@ -84,13 +85,13 @@ export async function openAnswer(
   };
 }
 
-/** @throws PortalError `decryption_failed` when another answer was opened before. */
+/** @throws PortalError `decryption_failed` if another answer was opened before */
 function requireSameAnswer(requests: Requests, requestId: string, digest: string): void {
-  const { answer_sha256: recordedDigest } = requireEntry(requests, requestId);
+  const { answer_sha256: recordedDigest } = requireRequestEntry(requests, requestId);
   if (recordedDigest !== null && recordedDigest !== digest) throw new PortalError("decryption_failed");
 }
 
-/** Step 3. */
+/** Step 3 of [Note: Opening an answer]. */
 async function recordOpenedAnswer(
   vault: VaultSession,
   requestId: string,
@@ -100,18 +101,18 @@ async function recordOpenedAnswer(
   await publishRequests(
     vault,
     {
-      next: async ({ requests }) => {
-        const { answer_sha256: recordedDigest } = requireEntry(requests, requestId);
+      buildDocument: async ({ requests }) => {
+        const { answer_sha256: recordedDigest } = requireRequestEntry(requests, requestId);
         if (requests !== null) requireSameAnswer(requests, requestId, digest);
         return requests === null || recordedDigest !== null
           ? null
-          : withEntry(requests, requestId, (entry) => ({ ...entry, answer_sha256: digest }));
+          : changeRequestEntry(requests, requestId, (entry) => ({ ...entry, answer_sha256: digest }));
       },
       isApplied: ({ requests }) =>
         requests.some(
           ({ request_id: id, answer_sha256: recordedDigest }) => id === requestId && recordedDigest === digest,
         ),
-      send: ({ keyring }) => vault.service.changeKeyring(keyring),
+      send: ({ keyringChange }) => vault.service.changeKeyring(keyringChange),
     },
     signal === undefined ? {} : { signal },
   );

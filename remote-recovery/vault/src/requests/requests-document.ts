@@ -14,28 +14,24 @@ export type RequestEntry = Requests["requests"][number];
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
 
-/**
- * So long after its time an entry stays that is over: what the service says of it can be compared.
- */
+/** Ended entries stay this long after their expiry, for comparison with the service's claims. */
 const endedRetentionMilliseconds = 90 * dayMilliseconds;
 
 /**
- * So long after its time an answer that was begun before may be finished: then the service forgets
- * what was asked.
+ * A started answer may be finished this long after the expiry. Then the service deletes the
+ * request.
  */
 const finishingPeriodMilliseconds = trashRetentionDays * dayMilliseconds;
 
-/** @throws PortalError `not_found`. */
-export function requireEntry(requests: Requests | null, requestId: string): RequestEntry {
+/** @throws PortalError `not_found` */
+export function requireRequestEntry(requests: Requests | null, requestId: string): RequestEntry {
   const entry = requests?.requests.find(({ request_id: id }) => id === requestId);
   if (entry === undefined) throw new PortalError("not_found");
   return entry;
 }
 
-/**
- * The same document with one entry changed, or without it. `inner` is carried over byte for byte.
- */
-export function withEntry(
+/** Changes one entry, or removes it if `change` returns null. Copies `inner` byte for byte. */
+export function changeRequestEntry(
   document: Requests,
   requestId: string,
   change: (entry: RequestEntry) => RequestEntry | null,
@@ -47,10 +43,10 @@ export function withEntry(
 }
 
 /**
- * The document with another request in it, without what was over long ago, and inside without the
- * keys and notes of all that is over.
+ * Adds a request. Removes entries that ended long ago, and the keys and notes of all ended ones
+ * from `inner`.
  */
-export async function withRequest(
+export async function addRequestEntry(
   vault: VaultSession,
   accountKey: AccountKey,
   document: Requests | null,
@@ -60,25 +56,26 @@ export async function withRequest(
   const innerEntries = document === null ? [] : (await openRequestsInner(accountKey, vault.userId, document)).requests;
   const entries = document?.requests ?? [];
   const endedIds = await findEndedIds(vault, entries);
-  const retained = entries.filter(
-    (candidate) => !endedIds.has(candidate.request_id) || timeSinceEnd(vault, candidate) < endedRetentionMilliseconds,
+  const retainedEntries = entries.filter(
+    (candidate) =>
+      !endedIds.has(candidate.request_id) || getMillisecondsSinceExpiry(vault, candidate) < endedRetentionMilliseconds,
   );
   const requests = [
     ...innerEntries.filter(
-      ({ request_id: id }) => !endedIds.has(id) && retained.some((candidate) => candidate.request_id === id),
+      ({ request_id: id }) => !endedIds.has(id) && retainedEntries.some((candidate) => candidate.request_id === id),
     ),
     inner,
   ];
   return {
     v: 1,
-    requests: [...retained, entry],
+    requests: [...retainedEntries, entry],
     inner: await sealRequestsInner(accountKey, vault.userId, { v: 1, requests }),
   };
 }
 
 /**
- * A document that names nothing, for an account that never asked. @throws PortalError
- * `show_opener_first`.
+ * For an account without a requests document.
+ * @throws PortalError `show_opener_first`
  */
 export async function createEmptyRequests({ accountKey, userId }: VaultSession): Promise<Requests> {
   if (accountKey === null) throw new PortalError("show_opener_first");
@@ -86,7 +83,7 @@ export async function createEmptyRequests({ accountKey, userId }: VaultSession):
 }
 
 /**
- * Ids of those by which nothing can be opened any more: revoked, collected and gone from the
+ * Ids of requests whose key no longer opens anything: revoked, collected and deleted by the
  * service, or not answered in time.
  */
 async function findEndedIds(vault: VaultSession, entries: readonly RequestEntry[]): Promise<Set<string>> {
@@ -94,49 +91,50 @@ async function findEndedIds(vault: VaultSession, entries: readonly RequestEntry[
     candidate.state === "collected" ||
     (candidate.state === "open" &&
       candidate.answer_sha256 === null &&
-      timeSinceEnd(vault, candidate) >= finishingPeriodMilliseconds);
+      getMillisecondsSinceExpiry(vault, candidate) >= finishingPeriodMilliseconds);
   const servedRequests = entries.some(isPossiblyEnded) ? await vault.service.requests.list() : [];
-  const withContent = new Set(servedRequests.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
+  const idsWithContent = new Set(servedRequests.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
   const isEnded = (candidate: RequestEntry): boolean =>
-    candidate.state === "revoked" || (isPossiblyEnded(candidate) && !withContent.has(candidate.request_id));
+    candidate.state === "revoked" || (isPossiblyEnded(candidate) && !idsWithContent.has(candidate.request_id));
   return new Set(entries.filter(isEnded).map(({ request_id: id }) => id));
 }
 
-/** Milliseconds since its time was over; below 0 before. */
-function timeSinceEnd({ now }: VaultSession, { expires_at: expiresAt }: RequestEntry): number {
+/** Milliseconds since the expiry; negative before. */
+function getMillisecondsSinceExpiry({ now }: VaultSession, { expires_at: expiresAt }: RequestEntry): number {
   return now() - Date.parse(expiresAt);
 }
 
-/** One change of the requests document. */
 export interface RequestsChange {
-  /** The document after it, from the account as it is; null when there is nothing to change. */
-  readonly next: (openedKeyring: OpenedKeyring) => Promise<Requests | null>;
-  /** Whether an account shows that it was made. */
+  /** Builds the changed document from the current account. Null changes nothing. */
+  readonly buildDocument: (openedKeyring: OpenedKeyring) => Promise<Requests | null>;
   readonly isApplied: (requests: Requests) => boolean;
-  /** Sends the same bytes at every call. */
+  /** Sends the same bytes on every call. */
   readonly send: (change: SignedChange) => Promise<unknown>;
+  /** See {@link ChangeParts}. */
+  readonly authored?: boolean;
 }
 
 /**
- * Publishes a change of the requests document with the call that it goes with, or alone.
+ * Publishes a change of the requests document, with another call or by itself.
  *
- * @throws PortalError `no_keyring` before anything was ever kept, `limit_reached`, `vault_locked`,
- *   and those of publishing.
+ * @throws PortalError `no_keyring` before the first secret, `limit_reached`, `vault_locked`, and
+ *   errors of publishing
  */
 export async function publishRequests(
   vault: VaultSession,
-  { next, isApplied, send }: RequestsChange,
+  { buildDocument, isApplied, send, authored = false }: RequestsChange,
   options: OperationOptions,
 ): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"done"> | { readonly done: "done" }> => {
     const openedKeyring = requireOpenedKeyring(account);
     if (account === null || openedKeyring === null) throw new PortalError("no_keyring");
-    const requests = await next(openedKeyring);
+    const requests = await buildDocument(openedKeyring);
     if (requests === null) return { done: "done" };
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
       documents: { requests },
+      authored,
     });
-    if ((change.keyring.requests ?? "").length > maxBookLength) throw new PortalError("limit_reached");
+    if ((change.keyringChange.requests ?? "").length > maxBookLength) throw new PortalError("limit_reached");
     return { change, send: () => send(change), result: "done" };
   };
   const findPublished = ({ view }: AccountView): "done" | null =>

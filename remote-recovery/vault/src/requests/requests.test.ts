@@ -5,15 +5,16 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { protect } from "../operations/protect.ts";
+import { rotateAccountKey } from "../operations/rotate.ts";
 import { openRequestsInner } from "../seal/requests.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import {
-  createRequestWithProvider,
+  createRequestWithSender,
   makeRequest,
   makeTextAnswer,
-  openProvider,
-  storedRequest,
-} from "../testing/answer-provider.ts";
+  openRequestSender,
+  requireStoredRequest,
+} from "../testing/request-sender.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { createRequest, revealRequestLink } from "./create-request.ts";
@@ -31,16 +32,45 @@ async function openLaptopWithFirst(world: World): Promise<VaultSession> {
 }
 
 describe("a request for a secret", () => {
-  it("is made, looked at, answered by a text, opened, collected and dropped", async () => {
+  it("is sealed under the new account key if a rotation runs before the request is published", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId, link, provider } = await createRequestWithProvider(world, laptop);
+    await protect(laptop, textSecret("Second"), {}); // the opener has provided the account key
+    let releaseRotation: () => void = () => undefined;
+    const rotationReleased = new Promise<void>((resolve) => (releaseRotation = resolve));
+    let announceRotation: () => void = () => undefined;
+    const rotationSent = new Promise<void>((resolve) => (announceRotation = resolve));
+    const { changeKeyring } = laptop.service;
+    Object.assign(laptop.service, {
+      changeKeyring: async (...args: Parameters<typeof changeKeyring>) => {
+        announceRotation();
+        await changeKeyring(...args);
+        await rotationReleased;
+      },
+    });
+    const rotation = rotateAccountKey(laptop, [makePicture("market")], {});
+    await rotationSent;
+    const creation = createRequest(laptop, makeRequest(laptop), null);
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve); // the creation waits for the rotation
+    });
+    releaseRotation();
+    await rotation;
+    const { requestId, link } = await creation;
+    expect(await revealRequestLink(laptop, requestId, null)).toBe(link);
+    await rotateAccountKey(laptop, [makePicture("market")], {});
+  });
+
+  it("is created, inspected, answered, opened, collected and deleted", async () => {
+    const world = createWorld();
+    const laptop = await openLaptopWithFirst(world);
+    const { requestId, link, sender } = await createRequestWithSender(world, laptop);
     expect(await listRequests(laptop)).toEqual([
       expect.objectContaining({ requestId, title: "The deed", state: "awaiting", size: null, discrepancy: null }),
     ]);
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
 
-    expect(await provider.inspect()).toEqual({
+    expect(await sender.inspect()).toEqual({
       title: "The deed",
       note: "for the notary",
       requesterName: "José",
@@ -49,10 +79,10 @@ describe("a request for a secret", () => {
       state: "awaiting",
       unfinishedAnswer: null,
     });
-    const { receiptWords } = await provider.answer(makeTextAnswer("the words", "as agreed"));
+    const { receiptWords } = await sender.answer(makeTextAnswer("the words", "as agreed"));
     expect(receiptWords).toHaveLength(8);
-    expect((await provider.inspect()).state).toBe("provided");
-    expect(await provider.records.get(requestId)).toBeNull();
+    expect((await sender.inspect()).state).toBe("provided");
+    expect(await sender.records.get(requestId)).toBeNull();
 
     expect(await listRequests(laptop)).toEqual([
       expect.objectContaining({ state: "provided", discrepancy: null, size: expect.any(Number) as number }),
@@ -76,34 +106,36 @@ describe("a request for a secret", () => {
     expect(await listRequests(laptop)).toEqual([expect.objectContaining({ state: "collected", discrepancy: null })]);
     await dropRequest(laptop, requestId);
     expect(await listRequests(laptop, { includeEnded: true })).toEqual([]);
-    expect(storedRequest(world, requestId)).toMatchObject({ state: "collected", provided: null });
+    expect(requireStoredRequest(world, requestId)).toMatchObject({ state: "collected", provided: null });
   });
 
-  it("takes an opener, unless one was shown since load; collecting and dropping take none", async () => {
+  it("needs an opener unless one was presented since load, also for collecting and dropping", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId, link, provider } = await createRequestWithProvider(world, laptop);
-    await provider.answer(makeTextAnswer("the words"));
+    const { requestId, link, sender } = await createRequestWithSender(world, laptop);
+    await sender.answer(makeTextAnswer("the words"));
 
-    const reloaded = await world.open();
-    expect(reloaded.accountKey).toBeNull();
+    const reloadedLaptop = await world.open();
+    expect(reloadedLaptop.accountKey).toBeNull();
     const openerNeeded = { code: "show_opener_first" };
-    await expect(createRequest(reloaded, makeRequest(reloaded), null)).rejects.toMatchObject(openerNeeded);
-    await expect(revealRequestLink(reloaded, requestId, null)).rejects.toMatchObject(openerNeeded);
-    await expect(openAnswer(reloaded, requestId, null)).rejects.toMatchObject(openerNeeded);
+    await expect(createRequest(reloadedLaptop, makeRequest(reloadedLaptop), null)).rejects.toMatchObject(openerNeeded);
+    await expect(revealRequestLink(reloadedLaptop, requestId, null)).rejects.toMatchObject(openerNeeded);
+    await expect(openAnswer(reloadedLaptop, requestId, null)).rejects.toMatchObject(openerNeeded);
     expect(world.service.calls.filter((call) => call === "POST /requests/collect")).toEqual([]);
-    await markCollected(reloaded, requestId);
-    expect(await listRequests(reloaded)).toEqual([expect.objectContaining({ state: "collected" })]);
+    await expect(markCollected(reloadedLaptop, requestId)).rejects.toMatchObject(openerNeeded);
+    await expect(dropRequest(reloadedLaptop, requestId)).rejects.toMatchObject(openerNeeded);
 
-    expect(await revealRequestLink(reloaded, requestId, makePicture("market"))).toBe(link);
-    expect(textOf((await openAnswer(reloaded, requestId, null)).content)).toBe("the words");
+    expect(await revealRequestLink(reloadedLaptop, requestId, makePicture("market"))).toBe(link);
+    expect(textOf((await openAnswer(reloadedLaptop, requestId, null)).content)).toBe("the words");
+    await markCollected(reloadedLaptop, requestId);
+    expect(await listRequests(reloadedLaptop)).toEqual([expect.objectContaining({ state: "collected" })]);
   });
 
-  it("unlocks a locked device with the opener that is shown", async () => {
+  it("unlocks a locked device with the presented opener", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId, provider } = await createRequestWithProvider(world, laptop);
-    await provider.answer(makeTextAnswer("the words"));
+    const { requestId, sender } = await createRequestWithSender(world, laptop);
+    await sender.answer(makeTextAnswer("the words"));
     const phone = await world.open("phone");
     await expect(listRequests(phone)).rejects.toMatchObject({ code: "vault_locked" });
     await expect(openAnswer(phone, requestId, null)).rejects.toMatchObject({ code: "vault_locked" });
@@ -111,7 +143,7 @@ describe("a request for a secret", () => {
     expect(await listRequests(phone)).toEqual([expect.objectContaining({ state: "provided" })]);
   });
 
-  it("needs an account that has something", async () => {
+  it("needs an account", async () => {
     const world = createWorld();
     const laptop = await world.open();
     await expect(createRequest(laptop, makeRequest(laptop), makePicture("market"))).rejects.toMatchObject({
@@ -120,19 +152,19 @@ describe("a request for a secret", () => {
     expect(await listRequests(laptop)).toEqual([]);
   });
 
-  it("is refused before anything is sent when it cannot be sealed or kept", async () => {
+  it("is refused with invalid fields before anything is sent", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const before = world.service.calls.length;
+    const callCountBefore = world.service.calls.length;
     const daysAhead = (days: number): string => new Date(laptop.now() + days * 86_400_000).toISOString();
-    for (const [field, change] of Object.entries({
+    for (const [field, invalidValue] of Object.entries({
       title: "",
       note: "n".repeat(2_001),
       requesterName: "",
       expiresAt: daysAhead(31),
       maxSize: 0,
     })) {
-      await expect(createRequest(laptop, makeRequest(laptop, { [field]: change }), null)).rejects.toMatchObject({
+      await expect(createRequest(laptop, makeRequest(laptop, { [field]: invalidValue }), null)).rejects.toMatchObject({
         code: "validation_error",
         details: { fields: [field] },
       });
@@ -143,10 +175,10 @@ describe("a request for a secret", () => {
     await expect(createRequest(laptop, makeRequest(laptop, { title: "\ud800" }), null)).rejects.toMatchObject({
       code: "validation_error",
     });
-    expect(world.service.calls).toHaveLength(before);
+    expect(world.service.calls).toHaveLength(callCountBefore);
   });
 
-  it("says when too many are open", async () => {
+  it("reports limit_reached when too many are open", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
     for (let created = 0; created < maxOpenRequests; created++)
@@ -155,21 +187,21 @@ describe("a request for a secret", () => {
     expect(await listRequests(laptop)).toHaveLength(maxOpenRequests);
   });
 
-  it("is published once when the answer of the service is lost", async () => {
+  it("is published once when responses are lost", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    let lost = 0;
-    world.service.transformAnswer = (call, answer) => {
-      if (call !== "POST /requests" || ++lost > 3) return answer;
+    let callCount = 0;
+    world.service.transformResponse = (call, response) => {
+      if (call !== "POST /requests" || ++callCount > 3) return response;
       throw new PortalError("service_unavailable");
     };
-    const { requestId, provider } = await createRequestWithProvider(world, laptop);
-    expect(lost).toBe(3);
+    const { requestId, sender } = await createRequestWithSender(world, laptop);
+    expect(callCount).toBe(3);
     expect([...(world.service.account.requests?.keys() ?? [])]).toEqual([requestId]);
-    expect((await provider.inspect()).title).toBe("The deed");
+    expect((await sender.inspect()).title).toBe("The deed");
   });
 
-  it("is made anew from the account as another device left it", async () => {
+  it("is built again after another device's change", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
     const phone = await world.open("phone");
@@ -187,39 +219,36 @@ describe("a request for a secret", () => {
     ]);
   });
 
-  it("revoked, is closed to whoever has the link, and its key goes with the next one that is made", async () => {
+  it("refuses answers after its revocation, and loses its key when the next request is created", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId, provider } = await createRequestWithProvider(world, laptop);
+    const { requestId, sender } = await createRequestWithSender(world, laptop);
     await dropRequest(laptop, requestId);
     await dropRequest(laptop, requestId);
     await expect(revealRequestLink(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
-    await expect(provider.answer(makeTextAnswer("too late"))).rejects.toMatchObject({ code: "request_unavailable" });
+    await expect(sender.answer(makeTextAnswer("too late"))).rejects.toMatchObject({ code: "request_unavailable" });
     expect(await listRequests(laptop)).toEqual([]);
     expect(await listRequests(laptop, { includeEnded: true })).toEqual([
       expect.objectContaining({ state: "revoked", discrepancy: null }),
     ]);
-    await createRequestWithProvider(world, laptop, { title: "another" });
+    await createRequestWithSender(world, laptop, { title: "another" });
     expect(await listRequests(laptop, { includeEnded: true })).toHaveLength(2);
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
     await expect(markCollected(laptop, "AAAAAAAAAAAAAAAAAAAAAA")).rejects.toMatchObject({ code: "not_found" });
   });
 
-  describe("over", () => {
+  describe("that has ended", () => {
     const start = Date.now();
     const readEntries = async (
       vault: VaultSession,
     ): Promise<readonly [titles: readonly string[], notes: readonly string[]]> => {
       const { requests } = (await refreshKeyring(vault))?.openedKeyring ?? {};
-      if (requests == null || vault.accountKey === null) throw new TypeError("nothing was asked for");
+      if (requests == null || vault.accountKey === null) throw new TypeError("expected a requests document");
       const inner = await openRequestsInner(vault.accountKey, vault.userId, requests);
       return [requests.requests.map(({ title }) => title), inner.requests.map(({ note }) => note)];
     };
 
-    /**
-     * One that nobody answered, one with an answer, one that was collected, one that was opened and
-     * not collected.
-     */
+    /** Creates four requests: unanswered, answered, collected, and opened but not collected. */
     async function createFourRequests(): Promise<{
       readonly world: World;
       readonly laptop: VaultSession;
@@ -230,10 +259,10 @@ describe("a request for a secret", () => {
       const setDay = (day: number): void => {
         for (const clock of [laptop, world.service]) Object.assign(clock, { now: () => start + day * 86_400_000 });
       };
-      await createRequestWithProvider(world, laptop, { title: "silent", note: "silent" });
+      await createRequestWithSender(world, laptop, { title: "silent", note: "silent" });
       for (const title of ["answered", "collected", "opened"]) {
-        const { requestId, provider } = await createRequestWithProvider(world, laptop, { title, note: title });
-        await provider.answer(makeTextAnswer("the words"));
+        const { requestId, sender } = await createRequestWithSender(world, laptop, { title, note: title });
+        await sender.answer(makeTextAnswer("the words"));
         if (title !== "answered") await openAnswer(laptop, requestId, null);
         if (title === "collected") await markCollected(laptop, requestId);
       }
@@ -241,7 +270,7 @@ describe("a request for a secret", () => {
     }
     const createAnotherRequest = (laptop: VaultSession): Promise<unknown> =>
       createRequest(laptop, makeRequest(laptop, { title: "new", note: "new" }), null);
-    /** As the service does with time. */
+    /** Simulates the service's periodic deletions. */
     const sweep = (world: World): void => {
       for (const request of world.service.account.requests?.values() ?? []) {
         if (request.state === "collected") request.provided = null;
@@ -249,7 +278,7 @@ describe("a request for a secret", () => {
       }
     };
 
-    it("keeps the key of whatever can still be opened or finished", async () => {
+    it("keeps its key while it can still be opened or finished", async () => {
       const { laptop, setDay } = await createFourRequests();
       setDay(36);
       await createAnotherRequest(laptop);
@@ -259,7 +288,7 @@ describe("a request for a secret", () => {
       ]);
     });
 
-    it("leaves its key and note out once nothing can be opened by it, and all of it 90 days after its time", async () => {
+    it("loses key and note when these open nothing any more, and its entry 90 days after expiry", async () => {
       const { world, laptop, setDay } = await createFourRequests();
       sweep(world);
       setDay(38);
@@ -278,7 +307,7 @@ describe("a request for a secret", () => {
       ).toBe(true);
     });
 
-    it("can be deleted from the list: expired, or collected and gone", async () => {
+    it("can be deleted when expired, or when collected and deleted by the service", async () => {
       const { world, laptop, setDay } = await createFourRequests();
       sweep(world);
       setDay(8);
@@ -295,42 +324,43 @@ describe("a request for a secret", () => {
     });
   });
 
-  it("names nothing of itself to the service but sizes and dates", async () => {
+  it("tells the service only sizes and dates", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId, link, provider } = await createRequestWithProvider(world, laptop, {
+    const { requestId, link, sender } = await createRequestWithSender(world, laptop, {
       title: "sentinel title",
       note: "sentinel note",
       requesterName: "sentinel name",
     });
-    await provider.answer(makeTextAnswer("sentinel content", "sentinel words"));
-    const serialized = JSON.stringify([storedRequest(world, requestId), world.service.bodies], (_, value: unknown) =>
-      value instanceof Map ? [...(value as Map<unknown, unknown>)] : value,
+    await sender.answer(makeTextAnswer("sentinel content", "sentinel words"));
+    const serialized = JSON.stringify(
+      [requireStoredRequest(world, requestId), world.service.bodies],
+      (_, value: unknown) => (value instanceof Map ? [...(value as Map<unknown, unknown>)] : value),
     );
     expect(serialized).not.toContain("sentinel");
     expect(serialized).not.toContain(link.split("#s=")[1]);
   });
 });
 
-/** An unlocked device with the account key in memory. */
+/** Runs on an unlocked device with the account key in memory. */
 async function revealUnknownLink(vault: VaultSession): Promise<void> {
   await revealRequestLink(vault, "AAAAAAAAAAAAAAAAAAAAAA", makePicture("market")).catch((error: unknown) => {
     expect(error).toMatchObject({ code: "not_found" });
   });
 }
 
-describe("the list of what was asked for", () => {
-  it("shows what expired among what ended, and never as awaiting", async () => {
+describe("the list of requests", () => {
+  it("shows an expired request as ended, never as awaiting", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
-    const { requestId } = await createRequestWithProvider(world, laptop);
-    storedRequest(world, requestId).state = "expired";
+    const { requestId } = await createRequestWithSender(world, laptop);
+    requireStoredRequest(world, requestId).state = "expired";
     const laterLaptop = Object.assign(laptop, { now: () => Date.now() + 8 * 86_400_000 });
     expect(await listRequests(laterLaptop)).toEqual([]);
     expect(await listRequests(laterLaptop, { includeEnded: true })).toEqual([
       expect.objectContaining({ state: "expired", discrepancy: null }),
     ]);
-    storedRequest(world, requestId).state = "awaiting"; // an answer that was begun before may still be finished
+    requireStoredRequest(world, requestId).state = "awaiting"; // a started answer may still be finished
     expect(await listRequests(laterLaptop, { includeEnded: true })).toEqual([
       expect.objectContaining({ state: "expired", discrepancy: null }),
     ]);
@@ -340,7 +370,7 @@ describe("the list of what was asked for", () => {
     ]);
   });
 
-  it("is not alarmed by what another device writes between two readings", async () => {
+  it("reports no discrepancy when another device writes between two calls", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
     const phone = await world.open("phone");
@@ -356,7 +386,7 @@ describe("the list of what was asked for", () => {
     ]);
   });
 
-  it("is newest first", async () => {
+  it("is sorted from newest to oldest", async () => {
     const world = createWorld();
     const laptop = await openLaptopWithFirst(world);
     const start = Date.now();
@@ -371,10 +401,10 @@ describe("the list of what was asked for", () => {
   });
 });
 
-it("a link with another key opens nothing", async () => {
+it("a request link with another key opens nothing", async () => {
   const world = createWorld();
   const laptop = await openLaptopWithFirst(world);
-  const { link } = await createRequestWithProvider(world, laptop);
-  const stranger = await openProvider(world, `${link.slice(0, -3)}AAA`);
+  const { link } = await createRequestWithSender(world, laptop);
+  const stranger = await openRequestSender(world, `${link.slice(0, -3)}AAA`);
   await expect(stranger.inspect()).rejects.toMatchObject({ code: "request_unavailable" });
 });

@@ -1,34 +1,34 @@
-import type { AbortableCalls } from "@relicario/engine/abortable-calls";
+import { raceAbort, type AbortableCalls } from "@relicario/engine/abortable-calls";
 import { findSignal } from "@relicario/engine/worker-calls";
 import type * as Comlink from "comlink";
 
 import { throwIfCancelled } from "./throw-if-cancelled.ts";
 
-/** A worker that runs, and how it is asked: a call to one that is gone would never settle. */
+/** A running worker. Wrap calls in `abortable`, because calls to an ended worker never settle. */
 export interface CallableWorker<Api> {
   readonly remote: Comlink.Remote<Api>;
   readonly abortable: AbortableCalls["abortable"];
 }
 
 /**
- * Asks a worker, which is started first where it does not run.
+ * Calls a worker, and starts it first if needed.
  *
- * @param args those of the call: a signal among them is looked at before the worker is asked
- * @throws PortalError `cancelled`, and whatever the start and the call throw.
+ * @param args arguments of the call. A signal among them is checked before the start, and ends
+ *   waiting for it.
+ * @throws PortalError `cancelled`, and errors of the start and of the call
  */
 export async function callRunning<Running extends Pick<CallableWorker<unknown>, "abortable">, Result>(
   ensure: () => Promise<Running>,
   args: readonly unknown[],
-  call: (running: Running) => Promise<Result>,
+  call: (runningWorker: Running) => Promise<Result>,
 ): Promise<Result> {
   const signal = findSignal(args);
   throwIfCancelled(signal);
-  const running = await ensure();
-  throwIfCancelled(signal);
-  return running.abortable(call(running));
+  const runningWorker = await raceAbort(signal, ensure());
+  return runningWorker.abortable(call(runningWorker));
 }
 
-/** Names a member of a worker, and gives it as a function with the same arguments and answer. */
+/** Turns a member of a worker into a function with the same arguments and result. */
 export type CallWorker<Api> = <Arguments extends readonly unknown[], Result>(
   member: (remote: Comlink.Remote<Api>) => (...args: Arguments) => Promise<Result>,
 ) => (...args: Arguments) => Promise<Result>;

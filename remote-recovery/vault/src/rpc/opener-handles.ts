@@ -1,22 +1,35 @@
 import type { OpenerHandle } from "@relicario/shared/contract";
 
-import { adoptHandle, isOpenerHandle, requirePresented, type PresentedOpener } from "./presented-opener.ts";
+import {
+  adoptHandle,
+  isOpenerHandle,
+  isPresentedKey,
+  presentKey,
+  presentPicture,
+  releaseOpener,
+  requirePresented,
+  type PresentedOpener,
+} from "./presented-opener.ts";
 
 /**
  * [Note: Handles cross]
- * 1. Page: finds the handles among the arguments of a call, and sends each with what it stands for
- *    in front of the arguments, in the same message. One that was forgotten goes no further.
- * 2. Worker: a structured clone keeps who is who within a message, so the handle of such a pair is
- *    the one among the arguments. From there it stands for the same.
- * 3. Worker: the operation asks for what it needs by the place of the argument
- *    (`requirePresentedPicture` and its like). Whatever stands there and came in no pair, a copy of
- *    a handle or a picture of its own, is refused with `picture_needed`.
+ * 1. Vault's frame: finds the handles among the arguments of a call, and sends each paired with its
+ *    opener in the same message as the arguments. Rejects released handles.
+ * 2. Worker: a structured clone keeps the identity of objects within a message, so the handle of a
+ *    pair is the same object as the one among the arguments. The worker maps this handle to its
+ *    opener.
+ * 3. Worker: the operation resolves the argument that must be a handle (`requirePresentedPicture`
+ *    and similar). An object without a pair, such as a copied handle or a picture, is rejected with
+ *    `picture_needed`.
  */
 export type PresentedHandles = readonly (readonly [handle: OpenerHandle, presentedOpener: PresentedOpener])[];
 
-/** Those among the arguments. @throws PortalError `picture_needed` for a forgotten one. */
+/**
+ * The frame's side.
+ * @throws PortalError `picture_needed` for a released handle
+ */
 export function collectHandles(args: readonly unknown[]): PresentedHandles {
-  return findHandles(args).map((handle) => [handle, requirePresented(handle)]);
+  return findMembers(args, isOpenerHandle).map((handle) => [handle, requirePresented(handle)]);
 }
 
 /** The worker's side. */
@@ -24,12 +37,45 @@ export function receiveHandles(handles: PresentedHandles): void {
   for (const [handle, presentedOpener] of handles) adoptHandle(handle, presentedOpener);
 }
 
-function findHandles(value: unknown): readonly OpenerHandle[] {
-  if (isOpenerHandle(value)) return [value];
-  if (Array.isArray(value)) return value.flatMap(findHandles);
-  return isPlainObject(value) ? Object.values(value).flatMap(findHandles) : [];
+/**
+ * Replaces handles that crossed from the page, which are plain objects here, by handles of this
+ * thread.
+ */
+export function adoptCrossedHandles(
+  handles: readonly (readonly [crossedHandle: object, presentedOpener: PresentedOpener])[],
+  args: readonly unknown[],
+): { readonly adoptedArgs: readonly unknown[]; readonly release: () => void } {
+  const adoptedHandles = new Map(
+    handles.map(([crossedHandle, presentedOpener]) => [
+      crossedHandle,
+      isPresentedKey(presentedOpener) ? presentKey(presentedOpener) : presentPicture(presentedOpener),
+    ]),
+  );
+  const adopt = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const adoptedHandle = adoptedHandles.get(value);
+    if (adoptedHandle !== undefined) return adoptedHandle;
+    if (Array.isArray(value)) return value.map(adopt);
+    if (!isPlainObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, adopt(member)]));
+  };
+  return {
+    adoptedArgs: args.map(adopt),
+    release: () => {
+      for (const handle of adoptedHandles.values()) releaseOpener(handle);
+    },
+  };
+}
+
+/** Finds values inside arrays and plain objects. */
+export function findMembers<T>(value: unknown, isMember: (value: unknown) => value is T): readonly T[] {
+  if (isMember(value)) return [value];
+  const members: readonly unknown[] = Array.isArray(value) ? value : isPlainObject(value) ? Object.values(value) : [];
+  return members.flatMap((member) => findMembers(member, isMember));
 }
 
 function isPlainObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) === null; // of any realm
 }

@@ -6,15 +6,15 @@ import { z } from "zod";
 import { freeBuffers } from "../seal/bytes.ts";
 import { throwIfCancelled } from "./throw-if-cancelled.ts";
 
-/** A form as it crosses: a FormData itself cannot. */
+/** Fields of a FormData, which cannot be sent to another thread. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];
 
-/** {@link HttpRequestOptions} as they cross to the page. */
+/** {@link HttpRequestOptions} in the form that is sent to the page. */
 type SerializedOptions = HttpRequestOptions & { readonly form?: FormFields };
 
 /**
- * A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its
- * blocks are not joined in the page.
+ * A whole binary response in blocks, which the page does not join. Request only ranges that fit
+ * into memory.
  */
 interface SerializedBytes {
   readonly totalSize: number;
@@ -23,8 +23,8 @@ interface SerializedBytes {
 }
 
 /**
- * Calls to the service cross from a worker to the page, which holds the session token. Schemas do
- * not cross: answers arrive as they are and are parsed in the worker.
+ * A worker's calls to the service. They go through the page, which has the session token. The
+ * worker parses the responses.
  */
 export interface PageHttp {
   readonly request: (method: HttpMethod, path: string, options: SerializedOptions) => Promise<unknown>;
@@ -33,12 +33,12 @@ export interface PageHttp {
 
 /** The page's side. */
 export function createPageHttp(http: HttpClient): PageHttp {
-  const withForm = ({ form, ...options }: SerializedOptions): HttpRequestOptions =>
+  const toRequestOptions = ({ form, ...options }: SerializedOptions): HttpRequestOptions =>
     form === undefined ? options : { ...options, body: toFormData(form) };
   return {
-    request: (method, path, options) => http.request(method, path, z.unknown(), withForm(options)),
+    request: (method, path, options) => http.request(method, path, z.unknown(), toRequestOptions(options)),
     bytes: async (method, path, options) => {
-      const { totalSize, offset, body } = await http.stream(method, path, withForm(options));
+      const { totalSize, offset, body } = await http.stream(method, path, toRequestOptions(options));
       const blocks = await collectBlocks(body);
       return Comlink.transfer(
         { totalSize, offset, blocks },
@@ -48,7 +48,7 @@ export function createPageHttp(http: HttpClient): PageHttp {
   };
 }
 
-/** The worker's side: the contract's Http over the page. */
+/** The worker's side: an HTTP client that uses the page. */
 export function createHttpOverPage(page: Comlink.Remote<PageHttp>): HttpClient {
   async function callPage<T>(
     { body, ...options }: HttpRequestOptions,
@@ -72,13 +72,15 @@ export function createHttpOverPage(page: Comlink.Remote<PageHttp>): HttpClient {
       schema: z.ZodType<T>,
       options: HttpRequestOptions = {},
     ): Promise<T> => {
-      const parsed = schema.safeParse(await callPage(options, (serialized) => page.request(method, path, serialized)));
+      const parsed = schema.safeParse(
+        await callPage(options, (serializedOptions) => page.request(method, path, serializedOptions)),
+      );
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
     },
     stream: async (method, path, options = {}) => {
-      const { totalSize, offset, blocks } = await callPage(options, (serialized) =>
-        page.bytes(method, path, serialized),
+      const { totalSize, offset, blocks } = await callPage(options, (serializedOptions) =>
+        page.bytes(method, path, serializedOptions),
       );
       const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
         start: (controller) => {
@@ -100,13 +102,12 @@ function toFormData(fields: FormFields): FormData {
   return form;
 }
 
-/** Bytes of a block. */
 const blockBytes = 1024 * 1024;
 
 /**
- * All bytes of a stream, in blocks. Read piece by piece, because a Response over it would report a
- * broken connection as a TypeError, which is not tried again. Each piece is copied and released as
- * it comes: copying all of them at the end blocks the page.
+ * Reads a stream into blocks. A Response would report a lost connection as a TypeError, which is
+ * not retried. Copies and releases each piece on arrival, because copying all of them at the end
+ * would block the page.
  */
 async function collectBlocks(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>[]> {
   const blocks: Uint8Array<ArrayBuffer>[] = [];

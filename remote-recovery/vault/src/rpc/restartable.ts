@@ -1,37 +1,34 @@
 import { toPortalError } from "@relicario/shared/errors";
 
 export interface Restartable<T> {
-  /**
-   * What runs, or is being started; a new one after a failed start or an end. Rejects as the start
-   * does, with a `PortalError`.
-   */
+  /** Returns the running or starting instance, or starts one. Rejects with a `PortalError`. */
   readonly ensure: () => Promise<T>;
   /**
-   * Gives up what runs, or is being started, to whoever ends it: the next call starts a new one.
-   * Null when there is none, or when it does not start.
+   * Returns the running or starting instance, which the caller must end. The next call starts a new
+   * one. Null if there is none, or if its start fails.
    */
   readonly release: () => Promise<T | null>;
 }
 
-/** @param start calls `onEnd` when what it started has ended by itself */
+/** @param start calls `onEnd` when the started instance has failed or ended */
 export function createRestartable<T>(start: (onEnd: () => void) => Promise<T>): Restartable<T> {
-  let running: Promise<T> | null = null;
+  let runningPromise: Promise<T> | null = null;
   return {
     ensure: () => {
-      if (running !== null) return running;
+      if (runningPromise !== null) return runningPromise;
       const clear = (): void => {
-        if (running === current) running = null;
+        if (runningPromise === startPromise) runningPromise = null;
       };
-      const current: Promise<T> = start(clear).catch((error: unknown) => {
+      const startPromise: Promise<T> = start(clear).catch((error: unknown) => {
         clear();
         throw toPortalError(error);
       });
-      running = current;
-      return current;
+      runningPromise = startPromise;
+      return startPromise;
     },
     release: async () => {
-      const previous = running;
-      running = null;
+      const previous = runningPromise;
+      runningPromise = null;
       return (await previous?.catch(() => null)) ?? null;
     },
   };

@@ -2,27 +2,22 @@ import { createCallClient } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import type * as Comlink from "comlink";
 
-/** A worker that runs, its Comlink face, and the two ways in which it ends. */
 export interface RunningWorker<T> {
   readonly remote: Comlink.Remote<T>;
-  /** Settles when the worker fails by itself; never when it is ended. */
+  /** Resolves when the worker fails; never resolves after `end`. */
   readonly failure: Promise<PortalError>;
   readonly end: () => void;
 }
 
 /**
- * Starts a worker from the text of its script, at a blob address.
+ * Waits until a new worker runs.
  *
- * @param ping a call that does nothing: once it is answered the script runs, and its address can
- *   go.
+ * @param ping a call without effect. When it resolves, the script runs.
  */
 export async function startWorker<T>(
-  name: string,
-  script: string,
+  worker: Worker,
   ping: (remote: Comlink.Remote<T>) => Promise<void>,
 ): Promise<RunningWorker<T>> {
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(address, { name });
   const listenerController = new AbortController();
   const failure = new Promise<PortalError>((resolve) => {
     worker.addEventListener(
@@ -33,11 +28,11 @@ export async function startWorker<T>(
       { signal: listenerController.signal },
     );
   });
-  const remote = createCallClient<T>(worker);
+  const remote = createCallClient<T>(worker, listenerController.signal);
   const end = (): void => {
     worker.terminate();
-    // Comlink keeps the worker until its face is collected. By this listener the worker would keep
-    // whoever has the face: then neither is.
+    // Comlink's proxy references the worker, and the listener would keep the proxy alive. Without
+    // this, neither would be collected.
     listenerController.abort();
   };
   try {
@@ -46,12 +41,10 @@ export async function startWorker<T>(
   } catch (error) {
     end();
     throw error;
-  } finally {
-    URL.revokeObjectURL(address);
   }
 }
 
-/** A call to a worker that fails would never settle. */
+/** Rejects when the worker fails; the call alone would never settle. */
 export async function raceFailure<T>(failure: Promise<PortalError>, call: Promise<T>): Promise<T> {
   return Promise.race([
     call,

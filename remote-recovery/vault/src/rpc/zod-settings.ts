@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /*
- * Before any schema is made: the policies of portal and kit forbid the functions that zod would
- * make of text, and browsers report each try.
+ * Must be imported before any schema is created. The content security policies of portal and kit
+ * forbid zod's generated functions, and browsers report each attempt.
  */
 z.config({ jitless: true });

@@ -8,18 +8,19 @@ import { importAesKey } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
- * The account key: 32 bytes, in the memory of the vault's worker alone, from the showing of an
- * opener until that worker ends. It is never at rest on a device. Its bytes are private, so that no
- * copy of this object (a message to the page, a log) has them.
+ * The account key: 32 bytes that exist only in the memory of the vault's worker, from when an
+ * opener is presented until the worker ends. No device stores them. The field is private, so a copy
+ * of this object (in a message to the page or in a log) does not contain the bytes.
  */
 export class AccountKey {
   readonly keyEpoch: number;
   readonly #bytes: Bytes;
+  #author: Promise<Signer> | null = null;
 
   /**
-   * Takes the bytes: the caller gives them away.
+   * Takes ownership of the bytes: the caller must not use them afterwards.
    *
-   * @throws PortalError `decryption_failed` unless they are 32.
+   * @throws PortalError `decryption_failed` unless there are 32 bytes
    */
   constructor(bytes: Bytes, keyEpoch: number) {
     if (bytes.length !== 32) throw new PortalError("decryption_failed");
@@ -31,33 +32,57 @@ export class AccountKey {
     return new AccountKey(randomBytes(32), keyEpoch);
   }
 
-  /** `HKDF(account key, label)`, 32 bytes; wipe them after use. */
+  /** Derives `HKDF(account key, label)`, 32 bytes. The caller must wipe them. */
   derive(label: string): Bytes {
     return hkdf(this.#bytes, label);
   }
 
-  /** Lends the bytes for sealing a slot. */
+  /** Lends the bytes to `callback` to seal a slot. */
   withBytes<T>(callback: (bytes: Bytes) => T): T {
     return callback(this.#bytes);
   }
 
+  /**
+   * Signs what only a presented opener may change: tickets, the key statement, and changes that
+   * need `author_sig`. No metadata key: no device keeps it.
+   */
+  getAuthor(): Promise<Signer> {
+    return (this.#author ??= this.#withSeed("relicario/v1/author", createSigner));
+  }
+
+  /** Public half of the author key, 32 bytes. */
+  getAuthorPublicKey(): Bytes {
+    return this.#withSeed("relicario/v1/author", derivePublicSigningKey);
+  }
+
   wipe(): void {
     wipe(this.#bytes);
+    this.#author = null;
+  }
+
+  #withSeed<T>(label: string, callback: (seed: Bytes) => T): T {
+    const seed = this.derive(label);
+    try {
+      return callback(seed);
+    } finally {
+      wipe(seed);
+    }
   }
 }
 
 /**
- * Signs for the account. `key` is null where WebCrypto lacks Ed25519: such a signer cannot be kept.
+ * Signs for the account. `key` is null if WebCrypto lacks Ed25519; a device cannot store such a
+ * signer.
  */
 export interface Signer {
   readonly key: CryptoKey | null;
-  /** 64 bytes (RFC 8032). */
+  /** Returns 64 bytes (RFC 8032). */
   readonly sign: (message: Bytes) => Promise<Bytes>;
 }
 
 /**
- * The metadata keys: what shows titles and signs changes. They open no content and make no opener.
- * All are non-extractable, so that a device of the person's own may keep them between visits.
+ * Keys that show titles and sign changes, but cannot open contents or create openers. All are
+ * non-extractable, so that the person's own device may store them between visits.
  */
 export interface MetadataKeys {
   readonly keyEpoch: number;
@@ -71,19 +96,20 @@ export interface MetadataKeys {
   readonly recipient: string;
   /** Public half of the signing key, 32 bytes. */
   readonly signingKey: Bytes;
+  /** Public half of the author key, 32 bytes. */
+  readonly authorKey: Bytes;
 }
 
-/** Documents that have a metadata key of their own. */
 const documentNames = ["label", "book", "state", "shares", "requests"] as const;
 
-/** What a device keeps of the metadata keys. */
 export type StoredMetadataKeys = Readonly<Record<(typeof documentNames)[number] | "sign", CryptoKey>> & {
   readonly keyEpoch: number;
   readonly recipient: string;
   readonly signingKey: Bytes;
+  readonly authorKey: Bytes;
 };
 
-/** All that hangs on an account key but its `inner` documents and slots. */
+/** Derives all keys of an account key, except those of `inner` documents and slots. */
 export async function deriveMetadataKeys(accountKey: AccountKey): Promise<MetadataKeys> {
   const [identitySeed, signingSeed] = [
     accountKey.derive("relicario/v1/identity"),
@@ -100,7 +126,7 @@ export async function deriveMetadataKeys(accountKey: AccountKey): Promise<Metada
       shares === undefined ||
       requests === undefined
     )
-      throw new TypeError("a key for each document");
+      throw new TypeError("expected a key for each document");
     const recipient = await deriveRecipient(encodeIdentity(identitySeed));
     return {
       keyEpoch: accountKey.keyEpoch,
@@ -112,6 +138,7 @@ export async function deriveMetadataKeys(accountKey: AccountKey): Promise<Metada
       signer: await createSigner(signingSeed),
       recipient,
       signingKey: derivePublicSigningKey(signingSeed),
+      authorKey: accountKey.getAuthorPublicKey(),
     };
   } finally {
     wipe(identitySeed, signingSeed);
@@ -127,7 +154,7 @@ async function deriveDocumentKey(accountKey: AccountKey, name: string): Promise<
   }
 }
 
-/** Null where the signing key cannot be kept: then nothing is kept between visits. */
+/** Returns null if the signing key cannot be stored; the device then stores no keys. */
 export function toStoredMetadataKeys({
   signer,
   keyEpoch,
@@ -138,17 +165,18 @@ export function toStoredMetadataKeys({
   requests,
   recipient,
   signingKey,
+  authorKey,
 }: MetadataKeys): StoredMetadataKeys | null {
   return signer.key === null
     ? null
-    : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey };
+    : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey, authorKey };
 }
 
-export function fromStoredMetadataKeys({ sign, ...stored }: StoredMetadataKeys): MetadataKeys {
-  return { ...stored, signer: { key: sign, sign: (message) => signWith(sign, message) } };
+export function fromStoredMetadataKeys({ sign, ...storedKeys }: StoredMetadataKeys): MetadataKeys {
+  return { ...storedKeys, signer: { key: sign, sign: (message) => signWith(sign, message) } };
 }
 
-/** PKCS #8 of an Ed25519 key (RFC 8410) up to its 32-byte seed. */
+/** PKCS #8 encoding of an Ed25519 key (RFC 8410), up to the 32-byte seed. */
 const pkcs8Prefix = Uint8Array.of(
   0x30,
   0x2e,
@@ -169,13 +197,15 @@ const pkcs8Prefix = Uint8Array.of(
 );
 
 async function createSigner(seed: Bytes): Promise<Signer> {
-  const pkcs8Bytes = concatBytes(pkcs8Prefix, seed);
+  const seedCopy = copyOf(seed); // the caller wipes its own
+  const pkcs8Bytes = concatBytes(pkcs8Prefix, seedCopy);
   try {
     const key = await crypto.subtle.importKey("pkcs8", pkcs8Bytes, "Ed25519", false, ["sign"]);
+    wipe(seedCopy);
     return { key, sign: (message) => signWith(key, message) };
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    const seedCopy = copyOf(seed); // a browser without Ed25519: as long as this worker lives
+    // without Ed25519 in the browser, the seed stays in memory until this worker ends
     return { key: null, sign: (message) => Promise.resolve(copyOf(ed25519.sign(message, seedCopy))) };
   } finally {
     wipe(pkcs8Bytes);
@@ -186,20 +216,29 @@ async function signWith(key: CryptoKey, message: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign("Ed25519", key, message));
 }
 
-/** True when both hang on the same account key: the signing keys say so without showing either. */
+/**
+ * Whether both come from the same account key. Compares signing and author keys, which do not
+ * reveal the account key.
+ */
 export function hasSameAccountKey(
-  left: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
-  right: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
+  left: Pick<MetadataKeys, "keyEpoch" | "signingKey" | "authorKey">,
+  right: Pick<MetadataKeys, "keyEpoch" | "signingKey" | "authorKey">,
 ): boolean {
-  return left.keyEpoch === right.keyEpoch && equalBytes(left.signingKey, right.signingKey);
+  return (
+    left.keyEpoch === right.keyEpoch &&
+    equalBytes(left.signingKey, right.signingKey) &&
+    equalBytes(left.authorKey, right.authorKey)
+  );
 }
 
-/** Public key, 32 bytes, of an Ed25519 seed. */
 function derivePublicSigningKey(seed: Uint8Array): Bytes {
   return copyOf(ed25519.getPublicKey(seed));
 }
 
-/** Adds `sig` (RFC 8032, base64url) over `<prefix> ‖ 0x0A ‖ JCS without sig`. */
+/**
+ * Adds `sig` (RFC 8032, base64url), a signature over
+ * `<prefix> ‖ 0x0A ‖ SHA-256(JCS without sig)`.
+ */
 export async function signDocument<T extends Readonly<Record<string, Json | undefined>>>(
   prefix: SignaturePrefix,
   document: T,

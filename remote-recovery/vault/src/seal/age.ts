@@ -5,8 +5,8 @@ import { Decrypter, Encrypter, identityToRecipient } from "age-encryption";
 import { copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
 
 /**
- * age, as these formats allow it: native hybrid recipients (ML-KEM-768 + X25519) and nothing else.
- * Never a passphrase, a plugin, a tag or a passkey recipient of age.
+ * The part of age that the formats use: only native hybrid recipients (ML-KEM-768 + X25519). They
+ * never use passphrases, plugins, tags or passkey recipients of age.
  */
 
 const identityPrefix = "AGE-SECRET-KEY-PQ-";
@@ -14,15 +14,17 @@ const recipientPrefix = "age1pq";
 const recipientLength = 1216;
 
 /**
- * How many stanzas a file may have: `one` in content, slot and share ticket, `many` (1…32) in an
- * owner ticket.
+ * Number of stanzas in a file: `one` in a content, slot or share ticket, `many` (1…32) in an owner
+ * ticket.
  */
 export type StanzaLimit = "one" | "many";
 const maxStanzaCounts = { one: 1, many: 32 } as const satisfies Record<StanzaLimit, number>;
 
-/** An age identity as text, from its 32-byte seed. Holds a secret: only in the vault's worker. */
+/**
+ * Encodes a 32-byte seed as an age identity. The result is secret and stays in the vault's worker.
+ */
 export function encodeIdentity(seed: Uint8Array): string {
-  if (seed.length !== 32) throw new TypeError("a seed has 32 bytes");
+  if (seed.length !== 32) throw new TypeError("expected a seed of 32 bytes");
   return bech32.encodeFromBytes(identityPrefix, seed).toUpperCase();
 }
 
@@ -33,14 +35,16 @@ export function generateIdentity(): string {
   return identity;
 }
 
-/** True for a native hybrid identity: upper case, 32 bytes. */
+/** Whether the text is a native hybrid identity: upper case, 32 bytes. */
 export function isIdentity(text: string): boolean {
   const seed = decodeIdentity(text);
   wipe(seed);
   return seed !== null;
 }
 
-/** The 32-byte seed of an identity; null for what is none. Wipe it. */
+/**
+ * Returns the 32-byte seed of an identity, or null for other text. The caller must wipe the seed.
+ */
 export function decodeIdentity(text: string): Bytes | null {
   try {
     const { prefix, bytes } = bech32.decodeToBytes(text);
@@ -49,7 +53,7 @@ export function decodeIdentity(text: string): Bytes | null {
     wipe(bytes);
     return null;
   } catch {
-    return null; // not bech32 at all: the question is yes or no
+    return null; // not bech32
   }
 }
 
@@ -57,7 +61,7 @@ export async function deriveRecipient(identity: string): Promise<string> {
   return identityToRecipient(identity);
 }
 
-/** True for `age1pq1…` with 1216 bytes: the only kind that is ever sealed to. */
+/** Whether the text is `age1pq1…` with 1216 bytes, the only kind of recipient in use. */
 export function isRecipient(text: string): boolean {
   try {
     const { prefix, words } = bech32.decode(text, false);
@@ -67,15 +71,15 @@ export function isRecipient(text: string): boolean {
       bech32.fromWords(words).length === recipientLength
     );
   } catch {
-    return false; // as above
+    return false; // not bech32
   }
 }
 
 /**
- * Seals bytes to 1…32 recipients.
+ * Seals bytes to 1…32 distinct recipients.
  *
- * @throws PortalError `decryption_failed` when a recipient is not a native hybrid one: it came from
- *   tampered data.
+ * @throws PortalError `decryption_failed` if a recipient is not a native hybrid one, which only
+ *   tampered data contains
  */
 export async function sealTo(recipients: readonly string[], plain: Bytes): Promise<Bytes> {
   const distinct = new Set(recipients);
@@ -90,11 +94,11 @@ export async function sealTo(recipients: readonly string[], plain: Bytes): Promi
 }
 
 /**
- * Opens an age file after checking its header ourselves.
+ * Opens an age file after checking its header.
  *
- * @returns null when no stanza is for this identity.
- * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is
- *   broken.
+ * @returns null if no stanza is for this identity
+ * @throws PortalError `decryption_failed` if {@link parseHeaderLength} refuses the header, or if
+ *   the file is damaged
  */
 export async function openWith(identity: string, sealed: Bytes, stanzaLimit: StanzaLimit): Promise<Bytes | null> {
   if (parseHeaderLength(sealed, stanzaLimit) === null) throw new PortalError("decryption_failed");
@@ -108,24 +112,24 @@ export async function openWith(identity: string, sealed: Bytes, stanzaLimit: Sta
   }
 }
 
-/** typage's words when no stanza unwraps; a test holds it to them. */
+/** typage's error message if no stanza matches; checked by a test. */
 const noMatchMessage = "no identity matched any of the file's recipients";
 
-// 1120 bytes encapsulated, 32 bytes of wrapped key
+// 1120 bytes of encapsulated key, then 32 bytes of wrapped key
 const stanzaPattern = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/;
 const macPattern = /^--- [A-Za-z0-9+/]{43}\n/;
 
 /**
- * Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in
- * bytes; null when anything else is there.
+ * Length of a header in bytes: version line, one or up to 32 hybrid stanzas, MAC line. Null for any
+ * other header.
  */
 export function parseHeaderLength(sealed: Uint8Array, stanzaLimit: StanzaLimit): number | null {
   const maxCount = maxStanzaCounts[stanzaLimit];
-  const version = "age-encryption.org/v1\n";
-  const maxLength = version.length + maxCount * 1_600 + 64;
+  const versionLine = "age-encryption.org/v1\n";
+  const maxLength = versionLine.length + maxCount * 1_600 + 64;
   let text = new TextDecoder("latin1").decode(sealed.subarray(0, maxLength));
-  if (!text.startsWith(version)) return null;
-  let length = version.length;
+  if (!text.startsWith(versionLine)) return null;
+  let length = versionLine.length;
   text = text.slice(length);
   let stanzaCount = 0;
   for (let match = stanzaPattern.exec(text); match !== null; match = stanzaPattern.exec(text)) {

@@ -1,16 +1,16 @@
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 
-/** Bytes with a buffer of their own: what WebCrypto takes. */
+/** Bytes in an ArrayBuffer, as WebCrypto requires. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const encoder = new TextEncoder();
 
-/** UTF-8. The string must be well-formed; ill-formed text is refused before it gets here. */
+/** Encodes a well-formed string as UTF-8. Callers refuse other strings. */
 export function utf8(text: string): Bytes {
   return encoder.encode(text);
 }
 
-/** `‖` of the formats: the parts one after another, in a fresh buffer. */
+/** Joins the parts in a new buffer: `‖` in the formats. */
 export function concatBytes(...parts: readonly Uint8Array[]): Bytes {
   const result = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let offset = 0;
@@ -21,12 +21,12 @@ export function concatBytes(...parts: readonly Uint8Array[]): Bytes {
   return result;
 }
 
-/** A copy with a buffer of its own, whatever kind of buffer the library gave. */
+/** Copies bytes to a new ArrayBuffer, whatever kind of buffer they are in. */
 export function copyOf(bytes: Uint8Array): Bytes {
   return new Uint8Array(bytes);
 }
 
-/** Little-endian 32-bit length: `len32` of the formats. */
+/** Encodes a 32-bit length in little-endian order: `len32` in the formats. */
 export function encodeUint32LE(value: number): Bytes {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value, true);
@@ -34,8 +34,8 @@ export function encodeUint32LE(value: number): Bytes {
 }
 
 /**
- * SHA-256 of the parts joined. For whole contents use {@link sha256Async}, which leaves the thread
- * free.
+ * SHA-256 of the joined parts. For whole contents use {@link sha256Async}, which does not block the
+ * thread.
  */
 export function sha256(...parts: readonly Uint8Array[]): Bytes {
   const digest = createSha256();
@@ -43,13 +43,12 @@ export function sha256(...parts: readonly Uint8Array[]): Bytes {
   return digest.finish();
 }
 
-/** SHA-256 over bytes that come one after another. */
 export function createSha256(): { readonly update: (bytes: Uint8Array) => void; readonly finish: () => Bytes } {
   const hash = nobleSha256.create();
   return { update: (bytes) => void hash.update(bytes), finish: () => copyOf(hash.digest()) };
 }
 
-/** SHA-256 by WebCrypto. */
+/** SHA-256 computed by WebCrypto. */
 export async function sha256Async(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
@@ -58,9 +57,7 @@ export function randomBytes(length: number): Bytes {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-/**
- * Compares without an early exit, so that the time says nothing of where two authenticators differ.
- */
+/** Compares all bytes, so that timing does not reveal where two authenticators differ. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;
@@ -68,28 +65,28 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** Fills with zeros: the best that JavaScript can do for bytes that held a key. */
+/** Overwrites secrets with zeros, which is all that JavaScript can do to remove them. */
 export function wipe(...secrets: readonly (Uint8Array | null | undefined)[]): void {
   for (const secret of secrets) secret?.fill(0);
 }
 
 declare global {
   interface ArrayBuffer {
-    /** ES2024; missing in a few browsers that are still in use. */
+    /** ES2024; some browsers in use lack it. */
     transfer?(newByteLength: number): ArrayBuffer;
   }
 }
 
 /**
- * Gives the memory of large bytes back at once. Left to the collector they stand around for a
- * while, and the parts of a file come faster than it does. They are empty afterwards; where the
- * browser has no way to do so, nothing happens.
+ * Frees the memory of large buffers immediately and leaves them empty, because the parts of a file
+ * arrive faster than the garbage collector frees them. Does nothing if the browser lacks
+ * `transfer`.
  */
 export function freeBuffers(...buffers: readonly Bytes[]): void {
   for (const { buffer } of buffers) buffer.transfer?.(0);
 }
 
-/** Runs `callback` with secret bytes and wipes them afterwards, whatever happens. */
+/** Runs `callback` with secret bytes and then always wipes them. */
 export async function withWipedBytes<T>(secret: Bytes, callback: (secret: Bytes) => T | Promise<T>): Promise<T> {
   try {
     return await callback(secret);
@@ -98,7 +95,7 @@ export async function withWipedBytes<T>(secret: Bytes, callback: (secret: Bytes)
   }
 }
 
-/** The chunks of a stream. Streams can be iterated over in newer browsers only. */
+/** Yields the chunks of a stream. Only newer browsers can iterate over streams directly. */
 export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
@@ -108,6 +105,6 @@ export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGene
       yield value;
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // what failed first is told
+    await reader.cancel().catch(() => undefined); // only the first error is reported
   }
 }

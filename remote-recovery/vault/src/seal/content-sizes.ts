@@ -1,39 +1,37 @@
-/* Sizes of sealed contents: numbers alone, so that the page may ask too. */
+/* Sizes of sealed contents. This file has only numbers, so that the page can use it too. */
 
-/** Plain bytes of every piece but the last, and the tag behind each. */
-export const pieceSize = 64 * 1024;
+import type { ContentKind } from "@relicario/shared/contract";
+
+/** Plain bytes in every chunk but the last, and bytes of the tag after each chunk. */
+export const chunkSize = 64 * 1024;
 export const tagSize = 16;
-export const sealedPieceSize = pieceSize + tagSize;
+export const sealedChunkSize = chunkSize + tagSize;
 export const payloadNonceSize = 16;
 const textPaddingBlock = 256;
-/** More than header and nonce of a content ever have. */
+/** Upper limit for the length of a content's header and nonce. */
 export const contentHeadSize = 2048;
 
-/** How many pieces a content of this many bytes has; an empty one has one. */
-export function countPieces(plainLength: number): number {
-  return Math.max(1, Math.ceil(plainLength / pieceSize));
+/** Number of chunks in a content of this length; an empty content has one. */
+export function countChunks(plainLength: number): number {
+  return Math.max(1, Math.ceil(plainLength / chunkSize));
 }
 
-/** Bytes of the whole age file. */
-export function sealedLength(prefixLength: number, plainLength: number): number {
-  return prefixLength + plainLength + tagSize * countPieces(plainLength);
+export function computeSealedLength(prefixLength: number, plainLength: number): number {
+  return prefixLength + plainLength + tagSize * countChunks(plainLength);
 }
 
-/** Bytes that are sealed: texts and seed phrases are padded, a file keeps its length. */
-export function paddedLength(kind: "text" | "seed" | "file", size: number): number {
+/** Number of bytes to seal: a file keeps its length, every other kind is padded. */
+export function computePaddedLength(kind: ContentKind, size: number): number {
   return kind === "file" ? size : textPaddingBlock * Math.max(1, Math.ceil(size / textPaddingBlock));
 }
 
-/**
- * Bytes at most of a sealed content of so many plain bytes, whatever its kind: room for header,
- * nonce and the padding of a text.
- */
-export function maxSealedLength(plainLength: number): number {
-  return sealedLength(contentHeadSize, plainLength);
+/** Maximum length of a sealed content of any kind, with header, nonce and text padding. */
+export function computeMaxSealedLength(plainLength: number): number {
+  return computeSealedLength(contentHeadSize, plainLength);
 }
 
-/** The other way: how many plain bytes surely fit into so many sealed ones; 0 when none do. */
-export function maxPlainLength(sealedSize: number): number {
+/** Number of plain bytes that always fit into this many sealed bytes; 0 if none do. */
+export function computeMaxPlainLength(sealedSize: number): number {
   const payloadSize = sealedSize - contentHeadSize;
-  return Math.max(0, payloadSize - tagSize * Math.ceil(payloadSize / sealedPieceSize));
+  return Math.max(0, payloadSize - tagSize * Math.ceil(payloadSize / sealedChunkSize));
 }

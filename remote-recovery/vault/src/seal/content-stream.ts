@@ -7,24 +7,24 @@ import { payloadNonceSize } from "./content-sizes.ts";
 import { hkdf } from "./kdf.ts";
 
 /*
- * Large contents: the same age file as a small one makes, in pieces. typage makes and reads the
- * header; the payload (nonce, then STREAM of 64 KiB pieces under ChaCha20-Poly1305) is sealed and
- * opened elsewhere, faster and in parallel.
+ * Seals and opens large contents in chunks, in the same age format as small ones. typage handles
+ * the header. Other modules handle the payload (a nonce, then STREAM of 64 KiB chunks under
+ * ChaCha20-Poly1305), which is faster and runs in parallel.
  */
 
-/** A content that is sealed in pieces: everything but its bytes. */
+/** Keys and first bytes of a content that is sealed in chunks. */
 export interface ContentSeal {
-  /** The fresh identity that opens this version and nothing else. Secret. */
+  /** New identity that opens only this version. Secret. */
   readonly identity: string;
-  /** 32 bytes for the pieces. Secret. */
+  /** The 32-byte key of the chunks. Secret. */
   readonly payloadKey: Bytes;
   /** Header and payload nonce: the first bytes of the age file. */
   readonly prefix: Bytes;
 }
 
 /**
- * A header to a fresh content identity, and a payload nonce of 16 fresh bytes: never the one of
- * typage's own empty payload.
+ * Creates a header for a new content identity, and a new 16-byte payload nonce, which is never the
+ * one that typage used for its empty payload.
  */
 export async function createContentSeal(): Promise<ContentSeal> {
   const identity = generateIdentity();
@@ -34,13 +34,13 @@ export async function createContentSeal(): Promise<ContentSeal> {
   encrypter.addRecipient({
     wrapFileKey: (key) => {
       capturedFileKeys.push(copyOf(key));
-      return []; // no stanza: it only learns the file key
+      return []; // captures the file key without adding a stanza
     },
   });
   const emptyAgeFile = await encrypter.encrypt(new Uint8Array());
   const [fileKey] = capturedFileKeys;
   const headerLength = parseHeaderLength(emptyAgeFile, "one");
-  if (fileKey === undefined || headerLength === null) throw new TypeError("typage made another header");
+  if (fileKey === undefined || headerLength === null) throw new TypeError("unexpected age header from typage");
   const nonce = randomBytes(payloadNonceSize);
   const payloadKey = hkdf(fileKey, "payload", nonce);
   wipe(fileKey);
@@ -48,10 +48,10 @@ export async function createContentSeal(): Promise<ContentSeal> {
 }
 
 /**
- * Key and place of the payload, from the first {@link contentHeadSize} of a sealed content (or all
- * of a shorter one).
+ * Returns the payload key and the offset of the payload.
  *
- * @throws PortalError `decryption_failed`.
+ * @param head the first {@link contentHeadSize} bytes of a sealed content, or all of a shorter one
+ * @throws PortalError `decryption_failed`
  */
 export async function openContentHead(
   identity: string,
@@ -74,11 +74,11 @@ export async function openContentHead(
 }
 
 /**
- * The plaintext of a whole sealed content, by typage alone: for whoever has no workers for the
- * pieces. The stream fails at a piece that was changed, or when the last one is missing.
+ * Opens a whole sealed content with typage alone, for places without workers for the chunks. The
+ * stream fails if a chunk was changed or the last one is missing.
  *
- * @param head the first {@link contentHeadSize} of it, or all of a shorter one
- * @throws PortalError `decryption_failed`.
+ * @param head the first {@link contentHeadSize} bytes of the content, or all of a shorter one
+ * @throws PortalError `decryption_failed`
  */
 export async function openContentStream(
   identity: string,
@@ -96,10 +96,10 @@ export async function openContentStream(
 }
 
 /**
- * Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's
- * STREAM).
+ * Creates the nonce of a chunk: its index as 11 bytes in big-endian order, then 1 for the last
+ * chunk or 0 for others (STREAM in age).
  */
-export function createPieceNonce(index: number, isLast: boolean): Bytes {
+export function createChunkNonce(index: number, isLast: boolean): Bytes {
   const nonce = new Uint8Array(12);
   const view = new DataView(nonce.buffer);
   view.setUint32(3, Math.floor(index / 2 ** 32));

@@ -5,28 +5,27 @@ import type { z } from "zod";
 import { generateIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
 import { concatBytes, copyOf, sha256Async, wipe, type Bytes } from "./bytes.ts";
 import type { ContentKind } from "./label.ts";
-import { paddedLength } from "./content-sizes.ts";
+import { computePaddedLength } from "./content-sizes.ts";
 
 const lineFeed = 0x0a;
 
 export interface SealedContent {
   readonly sealed: Bytes;
-  /** base64url. */
+  /** base64url */
   readonly sha256: string;
-  /** The fresh identity that opens this version and nothing else. Secret. */
+  /** New identity that opens only this version. Secret. */
   readonly identity: string;
-  /** Bytes of the plain content. */
+  /** Length of the plain content in bytes. */
   readonly size: number;
 }
 
 type Kind = z.infer<typeof ContentKind>;
 
-/** Texts and seed phrases are padded; a file keeps its length. */
 function isPadded(kind: Kind): boolean {
   return kind !== "file";
 }
 
-/** Seals content to a fresh content identity. The plaintext is the caller's to drop. */
+/** Seals content for a new content identity. The caller discards the plaintext. */
 export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedContent> {
   const identity = generateIdentity();
   const padded = isPadded(kind) ? padText(plain) : plain;
@@ -36,9 +35,10 @@ export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedConte
 }
 
 /**
- * Opens content whole or not at all: digest first, then age, then padding and size.
+ * Opens content completely or not at all: checks the digest, then the age file, then padding and
+ * size.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openContent(
   kind: Kind,
@@ -54,21 +54,20 @@ export async function openContent(
 }
 
 /**
- * Text content is padded to 256 · max(1, ⌈size / 256⌉) bytes with line feeds, so that its size says
- * little.
+ * Pads text with line feeds to 256 · max(1, ⌈size / 256⌉) bytes, so that the length reveals little.
  */
 export function padText(text: Uint8Array): Bytes {
-  return concatBytes(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
+  return concatBytes(text, new Uint8Array(computePaddedLength("text", text.length) - text.length).fill(lineFeed));
 }
 
 /**
- * Cuts a padded text to its size after checking the padding.
+ * Checks the padding of a text and removes it.
  *
- * @throws PortalError `decryption_failed` when length or padding is not what {@link padText} makes.
+ * @throws PortalError `decryption_failed` if the padding differs from that of {@link padText}
  */
 export function unpadText(padded: Uint8Array, size: number): Bytes {
   const isPaddingValid =
-    padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
+    padded.length === computePaddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
   if (!isPaddingValid) throw new PortalError("decryption_failed");
   return copyOf(padded.subarray(0, size));
 }

@@ -42,7 +42,7 @@ describe("vectors of another device made by other tools", () => {
     expect(deriveDeviceLinkId(code)).toBe(vectors.code.link_id);
   });
 
-  it("opens what a new device asks and what it is answered, neither in place of the other", async () => {
+  it("opens the request of a new device and the answer, but neither in place of the other", async () => {
     expect(await openLinkRequest(code, userId, vectors.request.jwe)).toEqual(vectors.request.document);
     expect(await openLinkAnswer(code, userId, vectors.answer.jwe)).toEqual(vectors.answer.document);
     await expect(openLinkRequest(code, userId, vectors.answer.jwe)).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe("vectors of another device made by other tools", () => {
     });
   });
 
-  it("seals with exactly the header that is written down", async () => {
+  it("seals with exactly the documented header", async () => {
     const header = {
       alg: "dir",
       enc: "A256GCM",
@@ -68,7 +68,7 @@ describe("vectors of another device made by other tools", () => {
       expect(parseUnverifiedHeader(jwe)).toEqual(header);
   });
 
-  it("opens a slot that another tool made for the passkey, and one that is made from the request alone", async () => {
+  it("opens a slot that another tool made for the passkey, and a slot made only from the request", async () => {
     const opener = await deriveOpenerFromSeed(openerId, derivePasskeySeed(fromBase64url(vectors.slot.prf)));
     expect(opener).toMatchObject({
       recipient: vectors.request.document.opener.recipient,

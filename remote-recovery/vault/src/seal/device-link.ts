@@ -23,8 +23,8 @@ import { parseMnemonic } from "./mnemonic.ts";
 const wordCount = 12;
 
 /**
- * What a new device asks for: its opener, with everything that a slot is made of. None of it opens
- * anything.
+ * A new device's request: its opener, with everything that is needed to seal a slot for it. Nothing
+ * in it opens anything.
  */
 export const LinkRequest = z.strictObject({
   v: z.literal(1),
@@ -34,13 +34,13 @@ export const LinkRequest = z.strictObject({
     kind: z.literal("passkey"),
     name: nonEmptyText(maxFileNameLength),
     recipient: Recipient,
-    /** HKDF(opener seed, `relicario/v1/slot-auth`). */
+    /** HKDF(opener seed, `relicario/v1/slot-auth`) */
     slot_auth: base64urlBytes(32, { exact: true }),
   }),
 });
 export type LinkRequest = z.infer<typeof LinkRequest>;
 
-/** What the device at hand answers: the newest state that it has verified. */
+/** The unlocked device's answer: the newest state that it has verified. */
 export const LinkAnswer = z.strictObject({
   v: z.literal(1),
   user_id: Id,
@@ -50,27 +50,30 @@ export const LinkAnswer = z.strictObject({
 export type LinkAnswer = z.infer<typeof LinkAnswer>;
 
 /**
- * A new code: 128 random bits. Whoever has it can read and write its mailbox, once signed in to the
- * account.
+ * Generates a code of 128 random bits. Anyone who has the code and is signed in to the account can
+ * read and write its mailbox.
  */
 export function generateDeviceCode(): Bytes {
   return randomBytes(16);
 }
 
-/** 12 words of the English BIP-39 list. */
+/** Encodes a code as 12 words of the English BIP-39 list. */
 export function encodeDeviceCode(code: Bytes): string[] {
   return entropyToMnemonic(code, wordlist).split(" ");
 }
 
 /**
- * A code as it was typed or scanned. @throws PortalError `device_code_unreadable`, as {@link
- * parseMnemonic} says.
+ * Parses a code that was typed or scanned.
+ *
+ * @throws PortalError `device_code_unreadable`, with the details of {@link parseMnemonic}
  */
 export function parseDeviceCode(input: string): Bytes {
   return parseMnemonic(input, wordCount, "device_code_unreadable");
 }
 
-/** Of the code's mailbox: 16 bytes, base64url. Tells nothing of the code. */
+/**
+ * Derives the id of the code's mailbox: 16 bytes, base64url. The id reveals nothing about the code.
+ */
 export function deriveDeviceLinkId(code: Bytes): string {
   return toBase64url(hkdf(code, "relicario/v1/link-device-id").subarray(0, 16));
 }
@@ -80,8 +83,8 @@ export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promis
 }
 
 /**
- * @throws PortalError `decryption_failed` for another code, account or document, and for a
- *   recipient that is no hybrid one.
+ * @throws PortalError `decryption_failed` if the code, account or document differs, or if the
+ *   recipient is not a hybrid one
  */
 export async function openLinkRequest(code: Bytes, userId: string, jwe: string): Promise<LinkRequest> {
   const request = await openJwe(await deriveDocumentKey(code), createJweHeader(code, userId), jwe, LinkRequest);
@@ -93,14 +96,14 @@ export async function sealLinkAnswer(code: Bytes, answer: LinkAnswer): Promise<s
   return sealJwe(await deriveDocumentKey(code), createJweHeader(code, answer.user_id), answer);
 }
 
-/** @throws PortalError `decryption_failed`. */
+/** @throws PortalError `decryption_failed` */
 export async function openLinkAnswer(code: Bytes, userId: string, jwe: string): Promise<LinkAnswer> {
   const answer = await openJwe(await deriveDocumentKey(code), createJweHeader(code, userId), jwe, LinkAnswer);
   if (answer.user_id !== userId) throw new PortalError("decryption_failed");
   return answer;
 }
 
-/** The same of both documents: which of them it is, their members say. */
+/** Both documents use one key; their members distinguish them. */
 function deriveDocumentKey(code: Bytes): Promise<CryptoKey> {
   return importAesKey(hkdf(code, "relicario/v1/link-device"));
 }
@@ -109,7 +112,6 @@ function createJweHeader(code: Bytes, userId: string) {
   return { typ: jweTypes.linkDevice, user_id: userId, id: deriveDeviceLinkId(code) };
 }
 
-/** The opener of a request, as a slot is made for it. */
 export function toSlotTarget({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
   return { openerId: id, recipient, slotAuth: fromBase64url(slotAuth) };
 }

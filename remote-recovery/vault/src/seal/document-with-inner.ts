@@ -6,14 +6,14 @@ import { wipe } from "./bytes.ts";
 import { importAesKey, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 /**
- * Documents that have an `inner`: what no metadata key opens, sealed under a key of the account key
- * alone.
+ * Documents with an `inner` part, which is sealed with a key derived only from the account key, so
+ * that metadata keys cannot open it.
  */
 export type OuterDocumentName = "book" | "shares" | "requests";
 
 /**
- * Sealing and opening of one of them. Every opening throws a PortalError `decryption_failed` for
- * whatever does not fit.
+ * Seals and opens such a document. Opening throws PortalError `decryption_failed` on every
+ * mismatch.
  */
 export interface DocumentWithInner<Outer, Inner> {
   readonly seal: (keys: MetadataKeys, userId: string, document: Outer) => Promise<string>;
@@ -22,7 +22,7 @@ export interface DocumentWithInner<Outer, Inner> {
   readonly openInner: (accountKey: AccountKey, userId: string, document: Outer) => Promise<Inner>;
 }
 
-/** Who holds metadata keys alone carries `inner` over byte for byte. */
+/** Writers that have only metadata keys copy `inner` unchanged. */
 export function defineDocumentWithInner<Outer extends Json & { readonly inner: string }, Inner extends Json>(
   outerName: OuterDocumentName,
   outerSchema: z.ZodType<Outer>,

@@ -8,7 +8,7 @@ import { concatBytes, sha256, utf8, type Bytes } from "./bytes.ts";
 const paddingStep = 512;
 const paddingByte = 0x20;
 
-/** Kinds of sealed documents; each has a key of its own. */
+/** Types of sealed documents, each with its own key. */
 export const jweTypes = {
   label: "relicario-label",
   book: "relicario-book",
@@ -22,15 +22,14 @@ export const jweTypes = {
 export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
 
 /**
- * The protected header beside `alg` and `enc`: what the document is, and whose (`user_id` and
- * `key_epoch`, where an account has it).
+ * The protected header without `alg` and `enc`: names the document and, if it belongs to an
+ * account, its `user_id` and `key_epoch`.
  */
 export interface JweHeader {
   readonly typ: JweType;
   readonly [member: string]: string | number | null;
 }
 
-/** A non-extractable key of a document. */
 export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
 }
@@ -43,10 +42,9 @@ export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Prom
 }
 
 /**
- * Opens a compact JWE whose header must be exactly what was asked for, member by member; then its
- * document.
+ * Opens a compact JWE and its document. Every member of the header must equal the expected one.
  *
- * @throws PortalError `decryption_failed` for every mismatch and failure.
+ * @throws PortalError `decryption_failed` on every mismatch or failure
  */
 export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: string, schema: z.ZodType<T>): Promise<T> {
   const header = parseUnverifiedHeader(jwe);
@@ -69,17 +67,17 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
 }
 
 /**
- * The protected header, not yet authenticated: enough to compare and to compute with, never to be
- * believed.
+ * Parses the protected header without authentication. Use it for comparisons and digests, but do
+ * not trust it.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export function parseUnverifiedHeader(jwe: string): Readonly<Record<string, unknown>> {
   try {
     const header: unknown = JSON.parse(strictUtf8Decoder.decode(fromBase64url(jwe.slice(0, jwe.indexOf(".")))));
     if (isObject(header)) return header;
   } catch {
-    // no base64url, no UTF-8 or no JSON: the same answer as to what is no object
+    // not base64url, UTF-8 or JSON: the same error as for other values
   }
   throw new PortalError("decryption_failed");
 }
@@ -87,28 +85,29 @@ export function parseUnverifiedHeader(jwe: string): Readonly<Record<string, unkn
 const strictUtf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Not by a schema, which takes several times as long, and there are two readings for every label of
- * a list.
+ * Checks without a schema, which would take several times as long: a list parses two headers for
+ * each label.
  */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Digest of a sealed document: over its bytes as sent. */
+/** Digest of a sealed document, over its bytes as sent. */
 export function computeJweDigest(jwe: string): Bytes {
   return sha256(utf8(jwe));
 }
 
-/** The plaintext of a sealed document: JCS with trailing spaces up to a multiple of 512 bytes. */
+/** Serializes a document as JCS, padded with spaces to a multiple of 512 bytes. */
 export function serializeDocument(document: Json): Bytes {
   const bytes = encodeCanonical(document);
   return concatBytes(bytes, new Uint8Array(roundUp(bytes.length, paddingStep) - bytes.length).fill(paddingByte));
 }
 
 /**
- * Reads the plaintext of a sealed document: padding, canonical form, `v`, then every member.
+ * Parses the plaintext of a sealed document: checks padding, canonical form, `v`, then every
+ * member.
  *
- * @throws PortalError `decryption_failed` for whatever is wrong with it.
+ * @throws PortalError `decryption_failed`
  */
 export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
   const value = parseCanonical(bytes);

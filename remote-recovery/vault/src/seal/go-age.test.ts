@@ -10,14 +10,13 @@ import { sealContent } from "./content.ts";
 const ageCommand = "age";
 
 /**
- * Go's `age` 1.3 or newer, where it is on the path; the vectors hold files that it made in any
- * case.
+ * Whether Go's `age` 1.3 or newer is on the path. The test vectors include its files in any case.
  */
 function hasGoAge(): boolean {
   try {
     return /^v?1\.([3-9]|\d\d)/.test(execFileSync(ageCommand, ["--version"], { encoding: "utf8" }));
   } catch {
-    return false; // not here: the vectors have to do
+    return false; // not installed
   }
 }
 
@@ -30,7 +29,7 @@ function hasGoAge(): boolean {
     rmSync(folder, { recursive: true });
   });
 
-  it("opens what we seal, as the documented command does", async () => {
+  it("opens what the vault seals, with the documented command", async () => {
     const { sealed, identity, size } = await sealContent("text", utf8("twelve words"));
     writeFileSync(join(folder, "identity.txt"), `${identity}\n`);
     writeFileSync(join(folder, "secret.txt.age"), sealed);
@@ -38,7 +37,7 @@ function hasGoAge(): boolean {
     expect(opened.subarray(0, size).toString()).toBe("twelve words");
   });
 
-  it("opens what we seal to many, and seals what we open", async () => {
+  it("opens what the vault seals to 32 recipients, and the vault opens what age seals", async () => {
     const identities = Array.from({ length: 32 }, generateIdentity);
     const recipients = await Promise.all(identities.map(deriveRecipient));
     writeFileSync(join(folder, "last.txt"), `${identities[31] ?? ""}\n`);

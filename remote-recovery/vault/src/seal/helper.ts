@@ -16,14 +16,15 @@ import {
 import { sealingArgon2Costs, hkdf, encodePassphrase, assertCostsInRange, stretch, type Argon2Costs } from "./kdf.ts";
 
 /**
- * The helper of an image, 454 bytes (design/image-key.md, "Keys and the helper"):
+ * Layout of an image's helper, 454 bytes (docs/formats.md, "Helper of an image"):
  *
  *     0 `RIE1` · 4 version 1 · 5 profile 1 · 6 flags · 7 zero
  *     8 memory KiB, 12 passes, 16 lanes (u32 little-endian)
  *     20 salt 16 · 36 sketch salt 16 (zero if plain) · 52 choice 256 · 308 syndrome 86
  *     394 nonce 12 · 406 wrapped root 32 + tag 16
  *
- * The header is bytes 0…51. Flags: bit 0 passphrase, bit 1 sketch encrypted; both or neither.
+ * The header is bytes 0…51. Flags: bit 0 passphrase, bit 1 sketch encrypted; both or neither is
+ * set.
  */
 const helperLength = 454;
 const headerLength = 52;
@@ -33,25 +34,25 @@ const sketchLength = choiceLength + syndromeLength;
 const plainFlags = 0;
 const passphraseFlags = 3;
 
-/** A helper whose fixed parts were checked. */
+/** A helper whose fixed parts have been checked. */
 export interface Helper {
   readonly bytes: Bytes;
-  /** True when it was made with a passphrase: then its sketch is encrypted too. */
-  readonly encrypted: boolean;
+  /** Whether a passphrase was used to create the helper; its sketch is then encrypted. */
+  readonly requiresPassphrase: boolean;
   readonly costs: Argon2Costs;
 }
 
-/** The bytes of a sketch as they stand in helper and book: choice ‖ syndrome, 342 bytes. */
+/** Serializes a sketch as in helper and book: choice ‖ syndrome, 342 bytes. */
 export function serializeSketch(sketch: Sketch): Bytes {
   if (sketch.choice.length !== choiceLength || sketch.syndrome.length !== syndromeLength)
-    throw new TypeError("a sketch has 256 and 86 bytes");
+    throw new TypeError("expected a sketch of 256 and 86 bytes");
   return concatBytes(sketch.choice, sketch.syndrome);
 }
 
 /**
- * Reads a plain sketch: 342 bytes, unused bits 0, neither all zeros nor all ones.
+ * Parses a plain sketch: 342 bytes, unused bits 0, not all zeros.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export function parseSketch(bytes: Uint8Array): Sketch {
   const sketchWithoutUnusedBits = clearUnusedBits(bytes);
@@ -62,37 +63,37 @@ export function parseSketch(bytes: Uint8Array): Sketch {
 }
 
 /**
- * Makes a helper and its fresh image root. With a passphrase the sketch is encrypted as well.
+ * Creates a helper with a new image root key. With a passphrase, also encrypts the sketch.
  *
- * @param imageSecret 32 bytes from the engine; left untouched, wipe it.
- * @returns the root too: 32 bytes, wipe them after use.
+ * @param imageSecret 32 bytes from the engine, which the caller wipes
+ * @returns the helper and the image root key (32 bytes), which the caller wipes
  */
 export async function createHelper(
   imageSecret: Bytes,
   sketch: Sketch,
   passphrase: string | null,
-): Promise<{ helper: Bytes; imageRoot: Bytes }> {
+): Promise<{ helper: Bytes; imageRootKey: Bytes }> {
   const hasPassphrase = passphrase !== null && passphrase !== "";
   const randomness = {
     salt: randomBytes(16),
     sketchSalt: hasPassphrase ? randomBytes(16) : new Uint8Array(16),
     nonce: randomBytes(12),
-    imageRoot: randomBytes(32),
-    /** 7 bits: one of choice, six of syndrome. */
+    imageRootKey: randomBytes(32),
+    /** 7 bits: one of choice, six of syndrome */
     unusedBits: hasPassphrase ? randomBytes(2) : new Uint8Array(2),
   };
   return {
     helper: await createHelperFromRandomness(imageSecret, sketch, passphrase, randomness),
-    imageRoot: randomness.imageRoot,
+    imageRootKey: randomness.imageRootKey,
   };
 }
 
-/** Everything random in a helper; apart so that the vectors can fix it. */
+/** All random values of a helper; a parameter so that test vectors can fix them. */
 export interface HelperRandomness {
   readonly salt: Bytes;
   readonly sketchSalt: Bytes;
   readonly nonce: Bytes;
-  readonly imageRoot: Bytes;
+  readonly imageRootKey: Bytes;
   readonly unusedBits: Bytes;
 }
 
@@ -121,7 +122,7 @@ export async function createHelperFromRandomness(
       await crypto.subtle.encrypt(
         { name: "AES-GCM", iv: randomness.nonce, additionalData: header },
         aesKey,
-        randomness.imageRoot,
+        randomness.imageRootKey,
       ),
     );
   });
@@ -137,10 +138,10 @@ export async function createHelperFromRandomness(
 }
 
 /**
- * Checks size, magic, version, profile, flags, costs, and the sketch of a plain one.
+ * Parses a helper: checks size, magic, version, profile, flags, costs and, unless encrypted, the
+ * sketch.
  *
- * @throws PortalError `decryption_failed`: all zeros, all ones, another size, an unknown version
- *   are not helpers.
+ * @throws PortalError `decryption_failed`
  */
 export function parseHelper(bytes: Uint8Array): Helper {
   const [version, profile, flags, reserved] = bytes.subarray(4, 8);
@@ -163,16 +164,16 @@ export function parseHelper(bytes: Uint8Array): Helper {
     if (copy.subarray(36, 52).some((byte) => byte !== 0)) throw new PortalError("decryption_failed");
     parseSketch(copy.subarray(headerLength, headerLength + sketchLength));
   }
-  return { bytes: copy, encrypted: requiresPassphrase, costs };
+  return { bytes: copy, requiresPassphrase, costs };
 }
 
 /**
- * The sketch of a helper. An encrypted one is decrypted with the passphrase (one Argon2id); a wrong
- * passphrase gives a sketch that fits no picture, which is all that can be told.
+ * Extracts the sketch of a helper. Decrypts an encrypted one with the passphrase (one Argon2id
+ * run). A wrong passphrase yields a sketch that matches no picture, not an error.
  */
 export async function extractSketch(helper: Helper, passphrase: string | null): Promise<Sketch> {
   const storedSketch = copyOf(helper.bytes.subarray(headerLength, headerLength + sketchLength));
-  if (!helper.encrypted) return parseSketch(storedSketch);
+  if (!helper.requiresPassphrase) return parseSketch(storedSketch);
   const plainSketchBytes = clearUnusedBits(
     await applySketchCipher(storedSketch, passphrase, helper.bytes.subarray(0, headerLength), helper.costs),
   );
@@ -183,12 +184,12 @@ export async function extractSketch(helper: Helper, passphrase: string | null): 
 }
 
 /**
- * Opens the image root: one Argon2id.
+ * Unwraps the image root key (one Argon2id run).
  *
- * @param sketch what {@link extractSketch} gave for this helper.
- * @returns 32 bytes; wipe them after use.
- * @throws PortalError `decryption_failed`: another picture, another passphrase, or a helper with
- *   one bit changed.
+ * @param sketch result of {@link extractSketch} for this helper
+ * @returns 32 bytes, which the caller wipes
+ * @throws PortalError `decryption_failed` if the picture or passphrase differs, or the helper was
+ *   changed
  */
 export async function unwrapImageRootKey(
   helper: Helper,
@@ -199,7 +200,7 @@ export async function unwrapImageRootKey(
   const header = copyOf(helper.bytes.subarray(0, headerLength));
   const wrappingKey = await deriveWrappingKey(
     imageSecret,
-    helper.encrypted ? passphrase : null,
+    helper.requiresPassphrase ? passphrase : null,
     header,
     serializeSketch(sketch),
     helper.costs,
@@ -222,8 +223,8 @@ export async function unwrapImageRootKey(
 }
 
 /**
- * Steps 2 and 3: Argon2id over image secret and passphrase, then HKDF salted with header and plain
- * sketch.
+ * Steps 2 and 3 of docs/formats.md: runs Argon2id over image secret and passphrase, then HKDF with
+ * header and plain sketch as salt.
  */
 async function deriveWrappingKey(
   imageSecret: Bytes,
@@ -245,7 +246,7 @@ async function deriveWrappingKey(
   return wrappingKey;
 }
 
-/** Step 5: AES-256-CTR from counter block zero, the same both ways. */
+/** Step 5 of docs/formats.md: encrypts or decrypts with AES-256-CTR from counter block zero. */
 async function applySketchCipher(
   sketch: Bytes,
   passphrase: string | null,
@@ -264,7 +265,7 @@ async function applySketchCipher(
   });
 }
 
-/** Bit 2047 of choice, bits 682…687 of syndrome. */
+/** Clears bit 2047 of choice and bits 682…687 of syndrome. */
 function clearUnusedBits(sketch: Uint8Array): Bytes {
   return setUnusedBits(sketch, new Uint8Array(2));
 }

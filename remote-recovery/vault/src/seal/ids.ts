@@ -1,6 +1,6 @@
 import { randomBytes } from "./bytes.ts";
 
-/** A UUID version 7 (RFC 9562 5.7): 48 bits of milliseconds, then random bits. */
+/** Generates a UUID version 7 (RFC 9562 5.7): 48 bits of milliseconds, then random bits. */
 export function newId(now: number): string {
   const bytes = randomBytes(16);
   const view = new DataView(bytes.buffer);
@@ -12,7 +12,7 @@ export function newId(now: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** RFC 3339, UTC, milliseconds. */
+/** Formats a time as RFC 3339, in UTC with milliseconds. */
 export function formatTimestamp(now: number): string {
   return new Date(now).toISOString();
 }

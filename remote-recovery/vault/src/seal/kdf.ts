@@ -5,9 +5,9 @@ import { argon2id } from "hash-wasm";
 
 import { copyOf, utf8, type Bytes } from "./bytes.ts";
 
-/** `HKDF(x, l)` of the formats: HKDF-SHA-256, empty salt, info = ASCII label, 32 bytes. */
-export function hkdf(secret: Uint8Array, label: string, salt?: Uint8Array): Bytes {
-  return copyOf(nobleHkdf(sha256, secret, salt, utf8(label), 32));
+/** `HKDF(x, l)` in the formats: HKDF-SHA-256 with the ASCII label as info; 32 bytes. */
+export function hkdf(keyMaterial: Uint8Array, label: string, salt?: Uint8Array): Bytes {
+  return copyOf(nobleHkdf(sha256, keyMaterial, salt, utf8(label), 32));
 }
 
 /** Argon2id costs: memory in KiB, passes, lanes. */
@@ -17,14 +17,14 @@ export interface Argon2Costs {
   readonly lanes: number;
 }
 
-/** What v1 seals with. */
+/** Costs that version 1 seals with. */
 export const sealingArgon2Costs: Argon2Costs = { memoryKib: 64 * 1024, passes: 3, lanes: 1 };
 
 /**
- * Refuses costs read from stored data outside 19…256 MiB, 2…10 passes, 1 lane: neither a guessable
- * key nor a frozen device.
+ * Refuses stored costs outside 19…256 MiB, 2…10 passes and 1 lane: lower ones would make a key easy
+ * to guess, higher ones would freeze a device.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export function assertCostsInRange(costs: Argon2Costs): Argon2Costs {
   const { memoryKib, passes, lanes } = costs;
@@ -33,7 +33,7 @@ export function assertCostsInRange(costs: Argon2Costs): Argon2Costs {
   return costs;
 }
 
-/** Argon2id version 1.3, 32 bytes. About 0.2 s at the costs of v1. */
+/** Runs Argon2id version 1.3; 32 bytes. Takes about 0.2 s at the costs of version 1. */
 export async function stretch(password: Bytes, salt: Bytes, costs: Argon2Costs): Promise<Bytes> {
   const { memoryKib, passes, lanes } = assertCostsInRange(costs);
   const hash = await argon2id({
@@ -49,7 +49,8 @@ export async function stretch(password: Bytes, salt: Bytes, costs: Argon2Costs):
 }
 
 /**
- * Passphrases are used as typed, in NFC, as UTF-8: no trimming, no other change. Null is length 0.
+ * Encodes a typed passphrase as UTF-8 in NFC, without trimming or other changes. Null becomes
+ * empty.
  */
 export function encodePassphrase(passphrase: string | null): Bytes {
   return utf8((passphrase ?? "").normalize("NFC"));

@@ -1,4 +1,4 @@
-import { PositiveInt, Digest, fromBase64url, Id, Timestamp, toBase64url } from "@relicario/shared/api";
+import { contentKinds, PositiveInt, Digest, fromBase64url, Id, Timestamp, toBase64url } from "@relicario/shared/api";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -7,9 +7,9 @@ import type { MetadataKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { parseUnverifiedHeader, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
-export const ContentKind = z.enum(["text", "seed", "file"]);
+export const ContentKind = z.enum(contentKinds);
 
-/** What the list shows of a secret. */
+/** The data of a secret that the list shows. */
 export const Label = z.strictObject({
   v: z.literal(1),
   title: z.string(),
@@ -17,43 +17,45 @@ export const Label = z.strictObject({
   content_kind: ContentKind,
   /** File name. */
   name: z.string(),
-  /** Bytes of the plain content. */
+  /** Length of the plain content in bytes. */
   size: z.int().min(0),
   /** Ids of the openers that the ticket is sealed to. */
   openers: z.array(Id),
   ticket_sha256: Digest,
-  /** {@link computeFormerVersionsDigest} of all versions before this one; null at version 1. */
+  /** {@link computeFormerVersionsDigest} of all earlier versions; null for version 1. */
   former_sha256: Digest.nullable(),
-  /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
+  /** Checks in which an opener opened the owner's copy: when, and which opener. */
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
-  /** Kits that were made: SHA-256 of the file, and what it was made of. */
+  /**
+   * Kits that contain the secret: SHA-256 of the file, time, key epoch and digest of the ticket.
+   */
   kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: PositiveInt, ticket_sha256: Digest })),
   /**
-   * Mark of an imported item under the book's `import_key`, see imports/source.ts; null for what
-   * was not imported.
+   * Mark of an imported item, computed with the book's `import_key` (imports/source.ts); null
+   * unless imported.
    */
   source: Digest.nullable(),
 });
 export type Label = z.infer<typeof Label>;
 
-/** What a label says of a version that was replaced. */
+/** A replaced version, as labels commit to it. */
 export interface FormerVersion {
   readonly version: number;
-  /** base64url, of the ticket as it was last. */
+  /** Digest of the version's last ticket, base64url. */
   readonly ticketSha256: string;
 }
 
 /**
- * SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null
- * when there is none.
+ * Computes SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, sorted
+ * by version. Null if there are none.
  */
 export function computeFormerVersionsDigest(versions: readonly FormerVersion[]): string | null {
   if (versions.length === 0) return null;
-  const sorted = versions.toSorted((left, right) => left.version - right.version);
+  const sortedVersions = versions.toSorted((left, right) => left.version - right.version);
   return toBase64url(
     sha256(
       utf8(
-        sorted
+        sortedVersions
           .map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromBase64url(ticketSha256))}\n`)
           .join(""),
       ),
@@ -61,7 +63,7 @@ export function computeFormerVersionsDigest(versions: readonly FormerVersion[]):
   );
 }
 
-/** Which secret, which version of it, and which revision of its label or ticket. */
+/** Secret, version, and revision of the label or ticket. */
 export interface LabelContext {
   readonly secretId: string;
   readonly version: number;
@@ -85,7 +87,7 @@ export function sealLabel(keys: MetadataKeys, userId: string, context: LabelCont
 
 /**
  * @throws PortalError `decryption_failed`, also for a label of another secret, version or revision,
- *   or one that commits to no former version where there are some.
+ *   and if version 1 commits to earlier versions or a later version does not
  */
 export async function openLabel(
   keys: MetadataKeys,
@@ -99,10 +101,10 @@ export async function openLabel(
 }
 
 /**
- * The revision that a label claims. Not authenticated until it is opened, or the root that it went
- * into is.
+ * Returns the revision that a label claims. It is not authenticated until the label, or a root that
+ * includes it, has been verified.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export function parseUnverifiedRev(jwe: string): number {
   const parsed = PositiveInt.safeParse(parseUnverifiedHeader(jwe)["rev"]);

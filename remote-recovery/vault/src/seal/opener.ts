@@ -9,50 +9,61 @@ import {
   Id,
   toBase64url,
   type Json,
+  type OpenerKind,
 } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { AccountKey } from "./account-key.ts";
 import { encodeIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
-import { equalBytes, wipe, type Bytes } from "./bytes.ts";
+import { copyOf, equalBytes, wipe, type Bytes } from "./bytes.ts";
 import { serializeDocument, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
- * What an opener can do while it is shown: an age identity as text, and the key of its slot's mac.
- * It lives for one action in the worker; call `wipe` at its end.
+ * Keys of a presented opener: its age identity as text, and the key of its slot's MAC. They exist
+ * in the worker for one operation; call `wipe` at its end.
  */
 export interface OpenerKeys {
   readonly openerId: string;
   readonly identity: string;
   readonly recipient: string;
-  /** HKDF(opener seed, `relicario/v1/slot-auth`), 32 bytes. */
+  /** HKDF(opener seed, `relicario/v1/slot-auth`), 32 bytes */
   readonly slotAuth: Bytes;
   readonly wipe: () => void;
 }
 
-/** The opener of an image, from its root. Wipes the root. */
-export async function deriveOpenerFromImageRootKey(openerId: string, imageRoot: Bytes): Promise<OpenerKeys> {
-  const seed = hkdf(imageRoot, "relicario/v1/image-identity");
-  wipe(imageRoot);
+export interface RecognisedOpener {
+  readonly opener: OpenerKeys;
+  readonly kind: OpenerKind;
+  /** Digest of an image's helper, base64url; must equal the book's. Null for other kinds. */
+  readonly helperSha256: string | null;
+  /** Whether it is a picture without a passphrase. */
+  readonly isPlain: boolean;
+}
+
+/** Derives the opener of an image. Wipes the image root key. */
+export async function deriveOpenerFromImageRootKey(openerId: string, imageRootKey: Bytes): Promise<OpenerKeys> {
+  const seed = hkdf(imageRootKey, "relicario/v1/image-identity");
+  wipe(imageRootKey);
   return deriveOpenerFromSeed(openerId, seed);
 }
 
 /**
- * The 32-byte seed of a passkey's opener, from what its PRF gave (WebAuthn 3, 10.1.4). Wipes that.
+ * Derives the 32-byte seed of a passkey's opener from its PRF output (WebAuthn 3, 10.1.4). Wipes
+ * the output.
  */
-export function derivePasskeySeed(prf: Bytes): Bytes {
-  if (prf.length !== 32) throw new PortalError("passkey_without_prf");
-  const seed = hkdf(prf, "relicario/v1/passkey-identity");
-  wipe(prf);
+export function derivePasskeySeed(prfOutput: Bytes): Bytes {
+  if (prfOutput.length !== 32) throw new PortalError("passkey_without_prf");
+  const seed = hkdf(prfOutput, "relicario/v1/passkey-identity");
+  wipe(prfOutput);
   return seed;
 }
 
-/** What a slot is made for: everything of an opener but what opens. Nobody reads a slot with it. */
+/** The part of an opener that is needed to seal a slot. It does not open the slot. */
 export type SlotTarget = Pick<OpenerKeys, "openerId" | "recipient" | "slotAuth">;
 
-/** Any opener, from its 32-byte seed. Wipes the seed. */
+/** Derives an opener from its 32-byte seed. Wipes the seed. */
 export async function deriveOpenerFromSeed(openerId: string, seed: Bytes): Promise<OpenerKeys> {
   const identity = encodeIdentity(seed);
   const slotAuth = hkdf(seed, "relicario/v1/slot-auth");
@@ -61,6 +72,18 @@ export async function deriveOpenerFromSeed(openerId: string, seed: Bytes): Promi
     openerId,
     identity,
     recipient: await deriveRecipient(identity),
+    slotAuth,
+    wipe: () => {
+      wipe(slotAuth);
+    },
+  };
+}
+
+/** Returns a copy with a `wipe` of its own. */
+export function copyOpenerKeys(opener: OpenerKeys): OpenerKeys {
+  const slotAuth = copyOf(opener.slotAuth);
+  return {
+    ...opener,
     slotAuth,
     wipe: () => {
       wipe(slotAuth);
@@ -78,13 +101,11 @@ const SlotDocument = z.strictObject({
   mac: Digest,
 });
 
-/** Whose slot, and of which generation. */
 export interface SlotContext {
   readonly userId: string;
   readonly keyEpoch: number;
 }
 
-/** Seals the account key to one opener alone. */
 export async function sealSlot(opener: SlotTarget, userId: string, accountKey: AccountKey): Promise<Bytes> {
   const body = {
     v: 1,
@@ -103,8 +124,9 @@ export async function sealSlot(opener: SlotTarget, userId: string, accountKey: A
 }
 
 /**
- * Whether a slot is sealed to this opener. @throws PortalError `decryption_failed` for one that is
- * no slot of ours.
+ * Whether a slot is sealed to this opener.
+ *
+ * @throws PortalError `decryption_failed` for a malformed slot
  */
 export async function isSealedTo(opener: OpenerKeys, sealed: Bytes): Promise<boolean> {
   const plain = await openWith(opener.identity, sealed, "one");
@@ -113,9 +135,9 @@ export async function isSealedTo(opener: OpenerKeys, sealed: Bytes): Promise<boo
 }
 
 /**
- * Opens a slot; mac, user, opener and epoch are checked before the key is given out.
+ * Opens a slot. Checks MAC, user, opener and epoch before returning the key.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openSlot(opener: OpenerKeys, context: SlotContext, sealed: Bytes): Promise<AccountKey> {
   const plain = await openWith(opener.identity, sealed, "one");
@@ -132,7 +154,10 @@ export async function openSlot(opener: OpenerKeys, context: SlotContext, sealed:
   }
 }
 
-/** HMAC-SHA-256 over the JCS without `mac`: whoever only knows the recipient cannot make a slot. */
+/**
+ * Computes HMAC-SHA-256 over the JCS without `mac`, so that the recipient alone is not enough to
+ * create a slot.
+ */
 export function computeSlotMac(slotAuth: Bytes, body: Readonly<Record<string, Json>>): Uint8Array {
   return hmac(sha256, slotAuth, encodeCanonical(body));
 }

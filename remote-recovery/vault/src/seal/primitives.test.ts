@@ -1,4 +1,4 @@
-import { Id } from "@relicario/shared/api";
+import { contentKinds, Id } from "@relicario/shared/api";
 import fc from "fast-check";
 
 import { concatBytes, copyOf, equalBytes, encodeUint32LE, sha256, utf8, wipe, withWipedBytes } from "./bytes.ts";
@@ -13,7 +13,7 @@ const arbitraryBytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> =
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
 
 describe("bytes", () => {
-  it("join and compare", () => {
+  it("can be joined and compared", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (left, right) => {
         const joined = concatBytes(left, right);
@@ -26,7 +26,7 @@ describe("bytes", () => {
     expect(Array.from(encodeUint32LE(0x01020304))).toEqual([4, 3, 2, 1]);
   });
 
-  it("are wiped when their use is over, also when it fails", async () => {
+  it("are wiped after use, even after a failure", async () => {
     const [one, two, three] = [utf8("one"), utf8("two"), utf8("three")];
     wipe(one, null, undefined);
     await withWipedBytes(two, () => undefined);
@@ -36,7 +36,7 @@ describe("bytes", () => {
 });
 
 describe("newId", () => {
-  it("makes UUIDs of version 7 that sort by time", () => {
+  it("generates UUIDs of version 7 that sort by time", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 2 }), (now) => {
         expect(Id.safeParse(newId(now)).success).toBe(true);
@@ -49,7 +49,7 @@ describe("newId", () => {
 });
 
 describe("padding", () => {
-  it("of a text is cut off exactly", () => {
+  it("is removed exactly from a text", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 1000 }), (text) => {
         const padded = padText(text);
@@ -60,7 +60,7 @@ describe("padding", () => {
     );
   });
 
-  it("of a document hides its length to 512 bytes", () => {
+  it("rounds the length of a document up to 512 bytes", () => {
     const schema = z.strictObject({ v: z.literal(1), text: z.string() });
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 700 }), (text) => {
@@ -73,7 +73,7 @@ describe("padding", () => {
 });
 
 describe("identities", () => {
-  it("come from any 32 bytes", async () => {
+  it("can be encoded from any 32 bytes", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBytes(32), async (seed) => {
         const identity = encodeIdentity(seed);
@@ -88,7 +88,7 @@ describe("identities", () => {
 });
 
 describe("content", () => {
-  it.each(["text", "seed", "file"] as const)("of kind %s comes back as it was", async (kind) => {
+  it.each(contentKinds)("of kind %s opens to the same bytes", async (kind) => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 70_000 }), async (array) => {
         const plain = copyOf(array);
@@ -115,7 +115,7 @@ describe("Argon2id costs read from stored data", () => {
   it.each([
     [19 * 1024, 2, 1],
     [256 * 1024, 10, 1],
-  ])("are taken at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
+  ])("are accepted at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
     expect(assertCostsInRange({ memoryKib, passes, lanes })).toEqual({ memoryKib, passes, lanes });
   });
 });

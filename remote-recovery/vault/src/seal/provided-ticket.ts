@@ -23,8 +23,8 @@ import { boundedText } from "./text.ts";
 import { encodeDigestAsWords } from "./mnemonic.ts";
 
 /**
- * What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had
- * the link. Holds a content identity: a secret.
+ * Opens an answer to a request. Proves only that the sender had the link. Contains the content
+ * identity, which is secret.
  */
 export const ProvidedTicket = z.strictObject({
   v: z.literal(1),
@@ -35,12 +35,12 @@ export const ProvidedTicket = z.strictObject({
   ...contentFields,
   note: boundedText(maxRequestNoteLength),
   created_at: Timestamp,
-  /** Under a key of the link: the service cannot answer by itself. */
+  /** Computed with a key of the link, so that the service cannot forge an answer. */
   mac: Digest,
 });
 export type ProvidedTicket = z.infer<typeof ProvidedTicket>;
 
-/** Seals a ticket to the recipient of the request's key statement, and to nobody else. */
+/** Seals a ticket only to the recipient in the request's key statement. */
 export async function sealProvidedTicket(
   linkKey: Bytes,
   recipient: string,
@@ -55,10 +55,10 @@ export async function sealProvidedTicket(
 }
 
 /**
- * Opens an answer with one of the account's identities (the present one, or one from before a
- * rotation). Its mac and the request that it is for are checked before anything of it is given out.
+ * Opens an answer with one of the account's identities: the current one, or one from before a
+ * rotation. Checks MAC and request before returning anything.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openProvidedTicket(
   identities: readonly string[],
@@ -87,14 +87,15 @@ async function openWithAny(identities: readonly string[], sealed: Bytes): Promis
   return null;
 }
 
-/** HMAC-SHA-256 over the JCS without `mac`. */
+/** Computes HMAC-SHA-256 over the JCS without `mac`. */
 export function computeProvidedMac(linkKey: Bytes, body: Readonly<Record<string, Json>>): Promise<Uint8Array> {
   return withWipedBytes(hkdf(linkKey, "relicario/v1/provided"), (key) => hmac(nobleSha256, key, encodeCanonical(body)));
 }
 
 /**
- * Eight words of an answer, the same for whoever sent it and whoever got it: a receipt.
- * `ticketSha256`: digest of the sealed ticket.
+ * Derives eight words as the receipt of an answer, the same for sender and recipient.
+ *
+ * @param ticketSha256 digest of the sealed ticket
  */
 export function deriveReceiptWords(ticketSha256: Bytes): readonly string[] {
   return encodeDigestAsWords(sha256(utf8("relicario/v1/receipt"), ticketSha256));

@@ -8,7 +8,7 @@ import { parseMnemonic } from "./mnemonic.ts";
 
 const wordCount = 24;
 
-/** A new code: the same 32 bytes as words and as an age identity. A secret. */
+/** Generates a recovery code: the same 32 bytes as words and as an age identity. Secret. */
 export function generateRecoveryCode(): RecoveryCode {
   const seed = randomBytes(32);
   try {
@@ -19,10 +19,10 @@ export function generateRecoveryCode(): RecoveryCode {
 }
 
 /**
- * The 32 bytes of a code: its words as they were typed, or the identity as it was scanned. Letter
- * case and spaces do not matter.
+ * Parses a recovery code into 32 bytes, from typed words or a scanned identity. Ignores letter case
+ * and spaces.
  *
- * @throws PortalError `recovery_code_unreadable`, as {@link parseMnemonic} says.
+ * @throws PortalError `recovery_code_unreadable`, with the details of {@link parseMnemonic}
  */
 export function parseRecoveryCode(input: string): Bytes {
   const seed = decodeIdentity(input.trim().toUpperCase());

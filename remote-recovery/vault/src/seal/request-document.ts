@@ -1,6 +1,5 @@
 import {
-  fromBase64url,
-  hasValidSignature,
+  isSelfSigned,
   KeyStatement,
   maxRequestNoteLength,
   maxRequestTitleLength,
@@ -18,20 +17,20 @@ import { deriveLinkAesKey } from "./link-keys.ts";
 import { boundedText } from "./text.ts";
 
 /**
- * What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link
- * can answer, and nobody else can change it.
+ * Content of a request, and its requester. Sealed with a key of the link, so that only people with
+ * the link can answer or change it.
  */
 export const RequestDocument = z.strictObject({
   v: z.literal(1),
   request_id: RequestId,
   title: boundedText(maxRequestTitleLength),
   note: boundedText(maxRequestNoteLength),
-  /** As its maker typed it: only the link vouches for it. */
+  /** Name that the requester typed; only the link vouches for it. */
   asked_by: boundedText(maxRequestTitleLength),
-  /** The whole key statement of whoever asks: the answer is sealed to its recipient. */
+  /** The requester's whole key statement; the answer is sealed to its recipient. */
   statement: KeyStatement,
   expires_at: Timestamp,
-  /** Bytes of the sealed answer at most. */
+  /** Maximum length of the sealed answer in bytes. */
   max_size: z.int().min(1).max(maxSealedBytes),
 });
 export type RequestDocument = z.infer<typeof RequestDocument>;
@@ -41,18 +40,15 @@ export async function sealRequestDocument(linkKey: Bytes, document: RequestDocum
 }
 
 /**
- * Opens the document of one request. Its key statement must be signed by the key that it names,
- * strictly, and its recipient be a hybrid one: what a service puts in its place does not open.
+ * Opens the document of one request. Its key statement must be signed by the key it names and have
+ * a hybrid recipient. A replacement from the service does not open.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openRequestDocument(linkKey: Bytes, requestId: string, jwe: string): Promise<RequestDocument> {
   const document = await openJwe(await deriveRequestKey(linkKey), createJweHeader(requestId), jwe, RequestDocument);
   const { statement } = document;
-  const matches =
-    document.request_id === requestId &&
-    isRecipient(statement.recipient) &&
-    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
+  const matches = document.request_id === requestId && isRecipient(statement.recipient) && isSelfSigned(statement);
   if (!matches) throw new PortalError("decryption_failed");
   return document;
 }

@@ -3,11 +3,11 @@ import { CompactEncrypt } from "jose";
 import * as fc from "fast-check";
 
 import { userId } from "../testing/world.ts";
-import { AccountKey, deriveMetadataKeys, signDocument, type MetadataKeys } from "./account-key.ts";
+import { AccountKey, signDocument } from "./account-key.ts";
 import { createKeyStatement } from "./account-signatures.ts";
 import { encodeIdentity, generateIdentity, deriveRecipient, sealTo } from "./age.ts";
 import { randomBytes, utf8, type Bytes } from "./bytes.ts";
-import { maxSealedLength, maxPlainLength, sealedLength } from "./content-sizes.ts";
+import { computeMaxSealedLength, computeMaxPlainLength, computeSealedLength } from "./content-sizes.ts";
 import { serializeDocument } from "./document.ts";
 import { deriveLinkAesKey, generateLinkKey } from "./link-keys.ts";
 import { openProvidedTicket, computeProvidedMac, sealProvidedTicket, type ProvidedTicket } from "./provided-ticket.ts";
@@ -20,21 +20,17 @@ const linkKey = generateLinkKey();
 
 const accountKey = AccountKey.generate(1);
 const identity = encodeIdentity(accountKey.derive("relicario/v1/identity"));
-let keys: MetadataKeys;
-let otherKeys: MetadataKeys;
 let document: RequestDocument;
 let ticket: Omit<ProvidedTicket, "mac">;
 
 beforeAll(async () => {
-  keys = await deriveMetadataKeys(accountKey);
-  otherKeys = await deriveMetadataKeys(AccountKey.generate(1));
   document = {
     v: 1,
     request_id: requestId,
     title: "The deed",
     note: "",
     asked_by: "José",
-    statement: await createKeyStatement(keys, userId),
+    statement: await createKeyStatement(accountKey, userId),
     expires_at: "2026-11-28T10:04:05.678Z",
     max_size: 1_000_000,
   };
@@ -53,7 +49,7 @@ beforeAll(async () => {
   };
 });
 
-/** Each member dropped, and one added. */
+/** Returns copies of the document: without each member, and with an added one. */
 function mutateMembers(original: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
   const mutationsWithoutMember = Object.keys(original).map((name): [string, Record<string, Json>] => {
     const { [name]: _, ...rest } = original;
@@ -63,7 +59,7 @@ function mutateMembers(original: Readonly<Record<string, Json>>): [string, Recor
 }
 
 describe("the document of a request", () => {
-  /** What only somebody with the link key could do. */
+  /** Seals a document with the link key alone, which is all that a recipient of the link has. */
   const sealWithLinkKey = async (value: Json, header: Record<string, unknown> = {}): Promise<string> =>
     new CompactEncrypt(serializeDocument(value))
       .setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-request", request_id: requestId, ...header })
@@ -71,7 +67,7 @@ describe("the document of a request", () => {
   const open = (jwe: string, id = requestId, key = linkKey): Promise<RequestDocument> =>
     openRequestDocument(key, id, jwe);
 
-  it("opens with its link key, as that of its request", async () => {
+  it("opens only with its link key and for its own request", async () => {
     const jwe = await sealRequestDocument(linkKey, document);
     expect(await open(jwe)).toEqual(document);
     expect(await open(await sealWithLinkKey(document))).toEqual(document);
@@ -91,7 +87,7 @@ describe("the document of a request", () => {
     await expect(open(parts.join("."))).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused with another member in its header, or as the document of another request", async () => {
+  it("is refused with another member in its header, or as another document", async () => {
     await expect(open(await sealWithLinkKey(document, { user_id: userId }))).rejects.toMatchObject(decryptionFailed);
     await expect(open(await sealWithLinkKey(document, { typ: "relicario-requests" }))).rejects.toMatchObject(
       decryptionFailed,
@@ -113,7 +109,7 @@ describe("the document of a request", () => {
       ]);
   });
 
-  it("is refused with a text longer than the portal takes, in characters as people count them", async () => {
+  it("is refused if a text exceeds the limit, counted in code points", async () => {
     for (const [name, maxLength] of Object.entries({ title: 200, note: 2_000, asked_by: 200 })) {
       expect(await open(await sealWithLinkKey({ ...document, [name]: "🔑".repeat(maxLength) }))).toMatchObject({
         title: expect.any(String) as string,
@@ -124,8 +120,8 @@ describe("the document of a request", () => {
     }
   });
 
-  it("is refused with another key in its statement, and with one whose recipient is another", async () => {
-    const foreign = await createKeyStatement(otherKeys, userId);
+  it("is refused with another key or recipient in its statement", async () => {
+    const foreign = await createKeyStatement(AccountKey.generate(1), userId);
     for (const statement of [
       { ...document.statement, recipient: foreign.recipient },
       { ...document.statement, signing_key: foreign.signing_key },
@@ -138,7 +134,7 @@ describe("the document of a request", () => {
           ...document.statement,
           recipient: `${document.statement.recipient.slice(0, -1)}${document.statement.recipient.endsWith("q") ? "p" : "q"}`,
         },
-        keys.signer,
+        await AccountKey.generate(1).getAuthor(),
       ),
     ])
       await expect(open(await sealWithLinkKey({ ...document, statement }))).rejects.toMatchObject(decryptionFailed);
@@ -156,7 +152,7 @@ describe("an answer's ticket", () => {
     mac: toBase64url(await computeProvidedMac(linkKey, ticket)),
   });
 
-  it("opens for whoever asked, as the answer of that request", async () => {
+  it("opens only for the requester, as the answer to that request", async () => {
     const sealed = await sealProvidedTicket(linkKey, recipient(), ticket);
     expect(await open(sealed)).toEqual(await completeTicket());
     await expect(openProvidedTicket([generateIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(
@@ -166,7 +162,7 @@ describe("an answer's ticket", () => {
     await expect(open(sealed, requestId, generateLinkKey())).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused from whoever has the recipient and not the link: any member changed under the old mac", async () => {
+  it("is refused with any member changed under the old MAC, as by a forger without the link", async () => {
     const { mac, ...body } = await completeTicket();
     for (const [name, value] of Object.entries({
       request_id: otherId,
@@ -189,7 +185,7 @@ describe("an answer's ticket", () => {
     );
   });
 
-  it("is refused with members missing or added, whatever its mac", async () => {
+  it("is refused with members missing or added, even under a matching MAC", async () => {
     for (const [description, changed] of mutateMembers(ticket)) {
       const sealed = await sealTicketBody({ ...changed, mac: toBase64url(await computeProvidedMac(linkKey, changed)) });
       expect([description, await open(sealed).catch((error: unknown) => error)]).toEqual([
@@ -200,7 +196,7 @@ describe("an answer's ticket", () => {
     await expect(open(await sealTicketBody({ ...ticket }))).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused with a text longer than the portal takes, whatever its mac", async () => {
+  it("is refused if a text exceeds the limit, even under a matching MAC", async () => {
     const sealChanged = async (change: Readonly<Record<string, string>>): Promise<Bytes> => {
       const changed = { ...ticket, ...change };
       return sealTicketBody({ ...changed, mac: toBase64url(await computeProvidedMac(linkKey, changed)) });
@@ -213,13 +209,13 @@ describe("an answer's ticket", () => {
     }
   });
 
-  it("is refused when it is sealed to somebody else as well", async () => {
+  it("is refused if it is sealed to a second recipient", async () => {
     await expect(
       open(await sealTicketBody(await completeTicket(), [recipient(), await deriveRecipient(generateIdentity())])),
     ).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused cut short, and with a byte more", async () => {
+  it("is refused if it is truncated or extended", async () => {
     const sealed = await sealProvidedTicket(linkKey, recipient(), ticket);
     await expect(open(sealed.slice(0, -1))).rejects.toMatchObject(decryptionFailed);
     await expect(open(new Uint8Array([...sealed, 0]))).rejects.toMatchObject(decryptionFailed);
@@ -228,20 +224,20 @@ describe("an answer's ticket", () => {
 });
 
 describe("the size of an answer", () => {
-  it("is counted in sealed bytes, so that as many plain ones as were asked for always fit", () => {
+  it("is counted in sealed bytes, so that the requested number of plain bytes always fits", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: maxFileBytes }), (plain) => {
-        expect(maxPlainLength(maxSealedLength(plain))).toBe(plain);
-        expect(maxSealedLength(maxPlainLength(plain + 2064))).toBeLessThanOrEqual(plain + 2064);
+        expect(computeMaxPlainLength(computeMaxSealedLength(plain))).toBe(plain);
+        expect(computeMaxSealedLength(computeMaxPlainLength(plain + 2064))).toBeLessThanOrEqual(plain + 2064);
       }),
     );
-    expect(maxSealedLength(maxFileBytes)).toBeLessThanOrEqual(maxSealedBytes);
-    expect(maxPlainLength(1)).toBe(0);
+    expect(computeMaxSealedLength(maxFileBytes)).toBeLessThanOrEqual(maxSealedBytes);
+    expect(computeMaxPlainLength(1)).toBe(0);
   });
 
   it("leaves room for the padding of a text", async () => {
     const sealed = await sealTo([await deriveRecipient(generateIdentity())], new Uint8Array(256));
-    expect(sealedLength(sealed.length - 256 - 16, 256)).toBe(sealed.length);
-    expect(sealed.length).toBeLessThanOrEqual(maxSealedLength(1));
+    expect(computeSealedLength(sealed.length - 256 - 16, 256)).toBe(sealed.length);
+    expect(sealed.length).toBeLessThanOrEqual(computeMaxSealedLength(1));
   });
 });

@@ -23,11 +23,11 @@ const vectors = JSON.parse(
   readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/requests.json"), "utf8"),
 ) as Vectors;
 
-describe("vectors of secret requests made by other tools", () => {
+describe("vectors, made by other tools, of secret requests", () => {
   const linkKey = fromBase64url(vectors.link.link_key);
   const { request_id: requestId } = vectors.request;
 
-  it("derives what is shown to the service from the link key", () => {
+  it("derives link auth and its digest", () => {
     expect(toBase64url(deriveLinkAuth(linkKey))).toBe(vectors.link.link_auth);
     expect(toBase64url(sha256(deriveLinkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
   });
@@ -36,7 +36,7 @@ describe("vectors of secret requests made by other tools", () => {
     expect(await openRequestDocument(linkKey, requestId, vectors.request.jwe)).toEqual(vectors.request.document);
   });
 
-  it("opens an answer that Go's age sealed, and its content", async () => {
+  it("opens the ticket and the content of an answer, both sealed by Go's age", async () => {
     const accountIdentity = encodeIdentity(
       new AccountKey(fromBase64url(vectors.request.account_key), 1).derive("relicario/v1/identity"),
     );
@@ -53,7 +53,7 @@ describe("vectors of secret requests made by other tools", () => {
     ).toEqual(utf8(vectors.provided.text_utf8));
   });
 
-  it("says the words of a receipt", () => {
+  it("makes the words of a receipt", () => {
     for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words])
       expect(deriveReceiptWords(fromBase64url(digest))).toEqual(words);
     expect(toBase64url(sha256(fromBase64url(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);

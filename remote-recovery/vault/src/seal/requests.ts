@@ -5,10 +5,7 @@ import { defineDocumentWithInner } from "./document-with-inner.ts";
 
 const RequestId = base64urlBytes(16, { exact: true });
 
-/**
- * What the metadata keys show of what the account asked others for. There is none before the first
- * request.
- */
+/** The account's requests as opened with the metadata keys. Missing before the first request. */
 export const Requests = z.strictObject({
   v: z.literal(1),
   requests: z.array(
@@ -18,16 +15,18 @@ export const Requests = z.strictObject({
       created_at: Timestamp,
       expires_at: Timestamp,
       state: z.enum(["open", "collected", "revoked"]),
-      /** Of the answer's ticket, from its first opening on: another one is refused later. */
+      /**
+       * Digest of the answer's ticket, set at the first opening; another ticket is refused later.
+       */
       answer_sha256: Digest.nullable(),
     }),
   ),
-  /** {@link RequestsInner}, sealed. */
+  /** Sealed {@link RequestsInner}. */
   inner: compactJwe(maxBookLength),
 });
 export type Requests = z.infer<typeof Requests>;
 
-/** What the account key alone shows. */
+/** The part of the requests that only the account key opens. */
 export const RequestsInner = z.strictObject({
   v: z.literal(1),
   requests: z.array(

@@ -23,8 +23,8 @@ import { parseDocument } from "./document.ts";
 import { boundedText } from "./text.ts";
 
 /**
- * What opens one shared version of a secret, and proves who sealed it. Holds the content identity:
- * a secret.
+ * Opens one shared version of a secret, and proves who sealed it. Contains the content identity,
+ * which is secret.
  */
 export const ShareTicket = z.strictObject({
   v: z.literal(1),
@@ -33,15 +33,15 @@ export const ShareTicket = z.strictObject({
   audience: Audience,
   secret_id: Id,
   version: PositiveInt,
-  /** Of the share: grows with each ticket that is sealed for it. */
+  /** Revision of the share, which grows with each ticket sealed for it. */
   rev: PositiveInt,
-  /** Id of the account, and the signing key that signed this: 32 bytes. */
+  /** Id of the account that signed this, and its 32-byte signing key. */
   owner: Id,
   owner_key: base64urlBytes(32, { exact: true }),
-  /** {@link computeRecipientDigest} of the recipient that it is sealed to. */
+  /** {@link computeRecipientDigest} of the recipient that the ticket is sealed to. */
   recipient: Digest,
   title: boundedText(maxTitleLength),
-  /** Empty: how its owner sorts it is nobody else's. */
+  /** Always empty, because the owner's tags are private. */
   tags: z.array(z.string()).max(0),
   name: boundedText(maxFileNameLength),
   mime: boundedText(maxFileNameLength),
@@ -56,25 +56,25 @@ export function computeRecipientDigest(recipient: string): string {
   return toBase64url(sha256(utf8(recipient)));
 }
 
-/** What a share's ticket must say, because whoever opens it knows. */
+/** What a share's ticket must contain, as the recipient knows from other sources. */
 export interface ExpectedShareTicket {
   readonly shareId: string;
   readonly audience: ShareTicket["audience"];
-  /** Of the identity that opens it. */
+  /** Recipient of the identity that opens the ticket. */
   readonly recipient: string;
   readonly owner: string;
   /**
-   * The pinned key, base64url; null where nobody vouches for the owner: then it is signed by the
-   * key that it names.
+   * The pinned key, base64url. Null if none is pinned; the ticket must then be signed by the key
+   * that it names.
    */
   readonly ownerKey: string | null;
 }
 
 /**
- * Opens a share's ticket, and checks what it says of itself.
+ * Opens a share's ticket and checks its members.
  *
- * @returns null when it is not sealed to this identity.
- * @throws PortalError `decryption_failed` for every mismatch and failure.
+ * @returns null if the ticket is not sealed to this identity
+ * @throws PortalError `decryption_failed` on every mismatch or failure
  */
 export async function openShareTicket(
   identity: string,

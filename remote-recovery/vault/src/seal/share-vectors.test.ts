@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
-import { safetyWordsOf } from "../people/pinned-keys.ts";
+import { deriveSafetyWords } from "../people/pinned-keys.ts";
 import { deriveRecipient } from "./age.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
@@ -31,7 +31,7 @@ interface Vectors {
     }[];
   };
   share_ticket: { document: ShareTicket; sealed: string; content: string; text_utf8: string };
-  people: { user_id: string; recipient: string; signing_key: string; words: string[] };
+  people: { user_id: string; recipient: string; signing_key: string; author_key: string; words: string[] };
 }
 const vectors = JSON.parse(
   readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/shares.json"), "utf8"),
@@ -96,7 +96,7 @@ describe("vectors of shares made by other tools", () => {
     });
   });
 
-  it("is not for another identity: that is no failure", async () => {
+  it("opens to null, without an error, for another identity", async () => {
     const { document, sealed } = vectors.share_ticket;
     const other = links[1];
     const expected: ExpectedShareTicket = {
@@ -109,8 +109,8 @@ describe("vectors of shares made by other tools", () => {
     await expect(openShareTicket(other?.identity ?? "", fromBase64url(sealed), expected)).resolves.toBeNull();
   });
 
-  it("says the words of somebody's keys", () => {
+  it("makes the safety words of a person's keys", () => {
     const { words, ...keys } = vectors.people;
-    expect(safetyWordsOf(keys)).toEqual(words);
+    expect(deriveSafetyWords(keys)).toEqual(words);
   });
 });

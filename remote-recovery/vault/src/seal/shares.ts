@@ -15,7 +15,7 @@ import { defineDocumentWithInner } from "./document-with-inner.ts";
 
 const ShareId = base64urlBytes(16, { exact: true });
 
-/** What the metadata keys show of the account's own shares; made empty with the account. */
+/** The account's own shares as opened with the metadata keys; created empty with the account. */
 export const Shares = z.strictObject({
   v: z.literal(1),
   shares: z.array(
@@ -25,27 +25,27 @@ export const Shares = z.strictObject({
       version: PositiveInt,
       audience: z.enum(["public", "signed_in", "person"]),
       rev: PositiveInt,
-      /** Of the sealed ticket that `rev` numbers. */
+      /** Digest of the sealed ticket with revision `rev`. */
       ticket_sha256: Digest,
       created_at: Timestamp,
       expires_at: Timestamp,
       revoked_at: Timestamp.nullable(),
     }),
   ),
-  /** {@link SharesInner}, sealed. */
+  /** Sealed {@link SharesInner}. */
   inner: compactJwe(maxBookLength),
 });
 export type Shares = z.infer<typeof Shares>;
 
-/** What the account key alone shows. */
+/** The part of the shares that only the account key opens. */
 export const SharesInner = z.strictObject({
   v: z.literal(1),
   shares: z.array(
     z.strictObject({
       share_id: ShareId,
-      /** Of a link; null for a person. */
+      /** Key of the share's link; null if shared with a person. */
       link_key: base64urlBytes(32, { exact: true }).nullable(),
-      /** Of a person; null for a link. */
+      /** Recipient of the person; null if shared by link. */
       recipient: Recipient.nullable(),
     }),
   ),
@@ -59,7 +59,6 @@ export const {
   openInner: openSharesInner,
 } = defineDocumentWithInner("shares", Shares, SharesInner);
 
-/** Those of a new account. */
 export async function createEmptyShares(accountKey: AccountKey, userId: string): Promise<Shares> {
   return { v: 1, shares: [], inner: await sealSharesInner(accountKey, userId, { v: 1, shares: [] }) };
 }

@@ -7,23 +7,23 @@ import type { MetadataKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { computeJweDigest, parseUnverifiedHeader, jweTypes, openJwe, sealJwe } from "./document.ts";
 
-/** What the whole account looked like after one keyring change. */
+/** Summary of all documents of the account after one keyring change. */
 export const State = z.strictObject({
   v: z.literal(1),
   key_epoch: PositiveInt,
   state_rev: PositiveInt,
-  /** Rows, trash included. */
+  /** Number of rows, including the trash. */
   count: z.int().min(0),
-  /** {@link computeRoot} all rows. */
+  /** {@link computeRoot} of all rows. */
   root: Digest,
   book_sha256: Digest,
   shares_sha256: Digest,
-  /** Null until the first request. */
+  /** Null before the first request. */
   requests_sha256: Digest.nullable(),
 });
 export type State = z.infer<typeof State>;
 
-/** What the root says of a row: of its label the digest suffices. */
+/** A row as covered by the root, with the digest of its label. */
 export interface RootRow {
   readonly secretId: string;
   readonly version: number;
@@ -38,26 +38,26 @@ export function computeLabelDigest(jwe: string): string {
 }
 
 /**
- * SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex
- * LF`, sorted by id.
+ * Computes SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP
+ * sha256-of-label-in-hex LF`, sorted by id.
  */
 export function computeRoot(rows: readonly RootRow[]): string {
-  const sorted = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
-  const lines = sorted.map(
+  const sortedRows = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
+  const lines = sortedRows.map(
     ({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`,
   );
   return toBase64url(sha256(utf8(lines.join(""))));
 }
 
-/** @param previous digest of the state before; null at 1. */
+/** @param previous digest of the previous state; null for the first state */
 export function sealState(keys: MetadataKeys, userId: string, state: State, previous: string | null): Promise<string> {
   return sealJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, state);
 }
 
 /**
- * Opens a state and checks that it is the one of `stateRev` in this generation.
+ * Opens a state, and checks that it is number `stateRev` in this generation.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openState(
   keys: MetadataKeys,
@@ -78,9 +78,10 @@ export async function openState(
 }
 
 /**
- * The digest of the state before, from the header; authenticated only once the state is opened.
+ * Returns the previous state's digest from the header. It is not authenticated until the state is
+ * opened.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export function parseUnverifiedPrevious(jwe: string): string | null {
   const parsed = Digest.nullable().safeParse(parseUnverifiedHeader(jwe)["previous"]);
@@ -88,7 +89,7 @@ export function parseUnverifiedPrevious(jwe: string): string | null {
   return parsed.data;
 }
 
-/** Digest of a state as the next one names it. */
+/** Computes the digest by which the next state refers to this one. */
 export function computeStateDigest(jwe: string): string {
   return toBase64url(computeJweDigest(jwe));
 }

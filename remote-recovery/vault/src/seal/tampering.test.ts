@@ -3,7 +3,7 @@ import { isPortalError } from "@relicario/shared/errors";
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { compactDecrypt, CompactEncrypt } from "jose";
 
-import { sketchFor } from "../testing/fake-engine.ts";
+import { createFakeSketch } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
 import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
 import { isRecipient, generateIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
@@ -45,14 +45,16 @@ beforeAll(async () => {
   otherOpener = await deriveOpenerFromSeed(otherId, randomBytes(32));
 });
 
-/** One bit of each byte in turn, so that every part of a short format is hit. */
+/** Returns the bytes with one bit flipped. */
 function flipBit(bytes: Uint8Array, index: number): Bytes {
   const copy = copyOf(bytes);
   copy[index] = (copy[index] ?? 0) ^ 1;
   return copy;
 }
 
-/** A document with each of its members changed, dropped, and one added. */
+/**
+ * Returns copies of the document: with each member changed, with each removed, and with one added.
+ */
 function listMutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
   const mutationsWithChangedMember = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [
     `${name} changed`,
@@ -88,7 +90,7 @@ const makeLabel = (): Label => ({
 });
 const context = { secretId, version: 2, rev: 3 };
 
-/** Text padded as a document is: for what JCS cannot say. */
+/** Pads text like a document, for values that JCS cannot write. */
 function padToBlock(text: string): Bytes {
   return utf8(text.padEnd(512, " "));
 }
@@ -100,7 +102,7 @@ describe("a label", () => {
     ["secret", { ...context, secretId: otherId }],
     ["version", { ...context, version: 1 }],
     ["rev", { ...context, rev: 4 }],
-  ])("is refused as one of another %s", async (_case, otherContext) => {
+  ])("is refused as the label of another %s", async (_case, otherContext) => {
     await expect(openLabel(keys, userId, otherContext, await sealValidLabel())).rejects.toMatchObject(decryptionFailed);
   });
 
@@ -137,7 +139,7 @@ describe("a label", () => {
   it.each([
     ["zip", { zip: "DEF" }],
     ["crit", { crit: ["exp"], exp: 1 }],
-    ["a stranger", { kid: "1" }],
+    ["an unknown member", { kid: "1" }],
     ["another typ", { typ: "relicario-book" }],
     ["another enc", { enc: "A128GCM" }],
   ])("is refused with %s in its header", async (_case, extraHeader) => {
@@ -174,7 +176,7 @@ describe("a label", () => {
   const sealDocument = (document: Json): Promise<string> =>
     new CompactEncrypt(serializeDocument(document)).setProtectedHeader(validHeader).encrypt(keys.label);
 
-  it("is taken whole", async () => {
+  it("opens unchanged", async () => {
     await expect(openLabel(keys, userId, context, await sealDocument(makeLabel()))).resolves.toEqual(makeLabel());
   });
 
@@ -255,7 +257,7 @@ describe("book, shares, requests and state", () => {
     inner: await sealBookInner(accountKey, userId, createEmptyBookInner()),
   });
 
-  it("do not pass as each other, nor as another user's, nor as another generation's", async () => {
+  it("do not open as each other, or for another user or generation", async () => {
     const state: State = {
       v: 1,
       key_epoch: 1,
@@ -286,7 +288,7 @@ describe("book, shares, requests and state", () => {
     ).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("refuse a book with a recipient of another kind", async () => {
+  it("refuse a book with a recipient of another type", async () => {
     const x25519 = await identityToRecipient(await generateX25519Identity());
     const bookOpener = {
       id: otherId,
@@ -300,7 +302,7 @@ describe("book, shares, requests and state", () => {
     ).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("keep their inner documents apart, from each other, from other accounts and from every metadata key", async () => {
+  it("have inner documents that do not open as each other, for other accounts, or with metadata keys", async () => {
     const book = await makeEmptyBook();
     const shares = await createEmptyShares(accountKey, userId);
     const requests = {
@@ -344,19 +346,19 @@ describe("book, shares, requests and state", () => {
 describe("a slot", () => {
   const context = { userId, keyEpoch: 1 };
 
-  it("gives the account key to its opener alone", async () => {
+  it("opens to the account key only for its own opener", async () => {
     const sealed = await sealSlot(opener, userId, accountKey);
     expect((await openSlot(opener, context, sealed)).withBytes(toBase64url)).toBe(accountKey.withBytes(toBase64url));
     await expect(openSlot(otherOpener, context, sealed)).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused before its key is used when user, opener, epoch, key or mac differ", async () => {
+  it("is refused if user, opener, epoch, key or MAC differ", async () => {
     const sealed = await sealSlot(opener, userId, accountKey);
     const document = JSON.parse(
       new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array()),
     ) as Record<string, Json>;
     for (const [description, changed] of listMutations(document)) {
-      // Whoever knows the recipient can seal to it; only the mac tells that it was us.
+      // Anyone with the recipient can seal to it; only the MAC proves the author.
       const forged = await sealTo([opener.recipient], serializeDocument(changed));
       await expect(openSlot(opener, context, forged).then(() => description)).rejects.toMatchObject(decryptionFailed);
     }
@@ -368,7 +370,7 @@ describe("a slot", () => {
     );
   });
 
-  it("is refused when it is sealed to more than its opener", async () => {
+  it("is refused if it is sealed to more than its opener", async () => {
     const plain = await openWith(opener.identity, await sealSlot(opener, userId, accountKey), "one");
     const sealedToTwo = await sealTo([opener.recipient, otherOpener.recipient], plain ?? new Uint8Array());
     await expect(openSlot(opener, context, sealedToTwo)).rejects.toMatchObject(decryptionFailed);
@@ -385,6 +387,7 @@ describe("an owner ticket", () => {
     owner: userId,
     title: "Title",
     tags: ["tag"],
+    openers: [secretId],
     name: "secret.txt",
     mime: "text/plain",
     content_kind: "text",
@@ -394,21 +397,21 @@ describe("an owner ticket", () => {
     created_at: "2026-11-21T10:00:00.000Z",
   });
 
-  it("opens for each of its openers, signed", async () => {
-    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
+  it("opens for each of its openers, with a valid signature", async () => {
+    const sealed = await sealTicket(accountKey, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
     for (const ticketOpener of [opener, otherOpener])
-      expect(isSignedBy(await openTicket(ticketOpener, sealed), [keys.signingKey])).toBe(true);
-    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey])).toBe(false);
-    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey, keys.signingKey])).toBe(true);
+      expect(isSignedBy(await openTicket(ticketOpener, sealed), [keys.authorKey])).toBe(true);
+    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.authorKey, keys.signingKey])).toBe(false);
+    expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.authorKey, keys.authorKey])).toBe(true);
   });
 
   const members = listMutations({ ...makeUnsignedTicket(), sig: "" }).map(([description]) => [description] as const);
-  it.each(members)("is refused, or no longer signed by us, with %s", async (description) => {
-    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], makeUnsignedTicket()));
+  it.each(members)("is refused, or has no valid signature, with %s", async (description) => {
+    const ticket = await openTicket(opener, await sealTicket(accountKey, [opener.recipient], makeUnsignedTicket()));
     const changed = new Map(listMutations(ticket)).get(description);
     const forged = await sealTo([opener.recipient], serializeDocument(changed ?? null));
     const verified = await openTicket(opener, forged).then(
-      (opened) => isSignedBy(opened, [keys.signingKey]),
+      (opened) => isSignedBy(opened, [keys.authorKey]),
       (error: unknown) => {
         expect(error).toMatchObject(decryptionFailed);
         return false;
@@ -426,8 +429,8 @@ describe("an owner ticket", () => {
     ["payload", 40],
     ["last tag", -1],
   ])("is refused with its %s altered", async (description, offset) => {
-    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
-    const body = new TextDecoder("latin1").decode(sealed).indexOf("\n--- ") + 49; // where the header ends
+    const sealed = await sealTicket(accountKey, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
+    const body = new TextDecoder("latin1").decode(sealed).indexOf("\n--- ") + 49; // end of the header
     const index =
       description === "last tag"
         ? sealed.length - 1
@@ -437,8 +440,8 @@ describe("an owner ticket", () => {
     await expect(openTicket(opener, flipBit(sealed, index))).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("is refused as a share's", async () => {
-    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], makeUnsignedTicket()));
+  it("is refused as a share ticket", async () => {
+    const ticket = await openTicket(opener, await sealTicket(accountKey, [opener.recipient], makeUnsignedTicket()));
     await expect(
       openTicket(opener, await sealTo([opener.recipient], serializeDocument({ ...ticket, kind: "share" }))),
     ).rejects.toMatchObject(decryptionFailed);
@@ -446,7 +449,7 @@ describe("an owner ticket", () => {
 });
 
 describe("age files", () => {
-  it("are refused for a mix of recipients, a stranger's kind, or a passphrase", async () => {
+  it("are refused for mixed recipients, another type of recipient, or a passphrase", async () => {
     const identity = generateIdentity();
     const mixedEncrypter = new Encrypter();
     mixedEncrypter.addRecipient(await deriveRecipient(identity));
@@ -465,7 +468,7 @@ describe("age files", () => {
     );
   });
 
-  it("answer null when they are for somebody else, and refuse when they are broken", async () => {
+  it("open to null for another identity, and are refused if damaged", async () => {
     const identity = generateIdentity();
     const sealed = await sealTo([await deriveRecipient(identity)], utf8("hello"));
     expect(await openWith(generateIdentity(), sealed, "one")).toBeNull();
@@ -476,11 +479,11 @@ describe("age files", () => {
     }
   });
 
-  it.each(["age1pq1", "age1qqqq", "", "AGE1PQ1QQ", "age1tagpq1qq"])("know that %j is no recipient", (text) => {
+  it.each(["age1pq1", "age1qqqq", "", "AGE1PQ1QQ", "age1tagpq1qq"])("do not accept %j as a recipient", (text) => {
     expect(isRecipient(text)).toBe(false);
   });
 
-  it("open with typage's own Decrypter, and what it seals opens here", async () => {
+  it("open with typage's own Decrypter, and typage's files open here", async () => {
     const identity = generateIdentity();
     const decrypter = new Decrypter();
     decrypter.addIdentity(identity);
@@ -492,64 +495,64 @@ describe("age files", () => {
 });
 
 describe("content", () => {
-  const pieceLength = 64 * 1024;
+  const chunkLength = 64 * 1024;
 
-  const plain = Uint8Array.from({ length: 3 * pieceLength }, (_, index) => index % 251);
-  const splitPieces = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
-    const start = sealed.length - 3 * (pieceLength + 16);
-    const piece = (index: number): Bytes =>
-      copyOf(sealed.subarray(start + index * (pieceLength + 16), start + (index + 1) * (pieceLength + 16)));
-    return { head: copyOf(sealed.subarray(0, start)), pieces: [piece(0), piece(1), piece(2)] };
+  const plain = Uint8Array.from({ length: 3 * chunkLength }, (_, index) => index % 251);
+  const splitChunks = (sealed: Bytes): { head: Bytes; chunks: [Bytes, Bytes, Bytes] } => {
+    const start = sealed.length - 3 * (chunkLength + 16);
+    const chunk = (index: number): Bytes =>
+      copyOf(sealed.subarray(start + index * (chunkLength + 16), start + (index + 1) * (chunkLength + 16)));
+    return { head: copyOf(sealed.subarray(0, start)), chunks: [chunk(0), chunk(1), chunk(2)] };
   };
 
-  it("opens whole", async () => {
+  it("opens unchanged", async () => {
     const { sealed, ...expected } = await sealContent("file", plain);
     expect(await openContent("file", sealed, expected)).toEqual(plain);
   });
 
   it.each<[string, (sealed: Bytes) => Bytes]>([
     ["truncated by a byte", (sealed) => copyOf(sealed.subarray(0, -1))],
-    ["cut off inside a piece", (sealed) => copyOf(sealed.subarray(0, -pieceLength / 2))],
+    ["cut off inside a chunk", (sealed) => copyOf(sealed.subarray(0, -chunkLength / 2))],
     [
-      "without its last piece",
-      (sealed) => concatBytes(splitPieces(sealed).head, ...splitPieces(sealed).pieces.slice(0, 2)),
+      "without its last chunk",
+      (sealed) => concatBytes(splitChunks(sealed).head, ...splitChunks(sealed).chunks.slice(0, 2)),
     ],
     [
-      "without its first piece",
-      (sealed) => concatBytes(splitPieces(sealed).head, ...splitPieces(sealed).pieces.slice(1)),
+      "without its first chunk",
+      (sealed) => concatBytes(splitChunks(sealed).head, ...splitChunks(sealed).chunks.slice(1)),
     ],
-    ["without any piece", (sealed) => splitPieces(sealed).head],
+    ["without any chunk", (sealed) => splitChunks(sealed).head],
     ["empty", () => new Uint8Array()],
     ["extended by a byte", (sealed) => concatBytes(sealed, new Uint8Array(1))],
-    ["extended by its own last piece", (sealed) => concatBytes(sealed, splitPieces(sealed).pieces[2])],
+    ["extended by its own last chunk", (sealed) => concatBytes(sealed, splitChunks(sealed).chunks[2])],
     [
       "reordered",
       (sealed) => {
         const {
           head,
-          pieces: [firstPiece, secondPiece, thirdPiece],
-        } = splitPieces(sealed);
-        return concatBytes(head, secondPiece, firstPiece, thirdPiece);
+          chunks: [firstChunk, secondChunk, thirdChunk],
+        } = splitChunks(sealed);
+        return concatBytes(head, secondChunk, firstChunk, thirdChunk);
       },
     ],
     [
-      "with a piece twice",
+      "with a chunk twice",
       (sealed) => {
         const {
           head,
-          pieces: [firstPiece, , thirdPiece],
-        } = splitPieces(sealed);
-        return concatBytes(head, firstPiece, firstPiece, thirdPiece);
+          chunks: [firstChunk, , thirdChunk],
+        } = splitChunks(sealed);
+        return concatBytes(head, firstChunk, firstChunk, thirdChunk);
       },
     ],
     ["altered in its version line", (sealed) => flipBit(sealed, 3)],
     ["altered in its stanza", (sealed) => flipBit(sealed, 60)],
-    ["altered in the MAC of its header", (sealed) => flipBit(sealed, splitPieces(sealed).head.length - 16 - 4)],
-    ["altered in its nonce", (sealed) => flipBit(sealed, splitPieces(sealed).head.length - 3)],
-    ["altered in a piece", (sealed) => flipBit(sealed, splitPieces(sealed).head.length + 5)],
-    ["altered in the tag of a piece", (sealed) => flipBit(sealed, splitPieces(sealed).head.length + pieceLength + 3)],
+    ["altered in the MAC of its header", (sealed) => flipBit(sealed, splitChunks(sealed).head.length - 16 - 4)],
+    ["altered in its nonce", (sealed) => flipBit(sealed, splitChunks(sealed).head.length - 3)],
+    ["altered in a chunk", (sealed) => flipBit(sealed, splitChunks(sealed).head.length + 5)],
+    ["altered in the tag of a chunk", (sealed) => flipBit(sealed, splitChunks(sealed).head.length + chunkLength + 3)],
     ["altered in its last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
-  ])("is refused %s, whether its digest fits or not", async (_case, tamper) => {
+  ])("is refused %s, whether its digest matches or not", async (_case, tamper) => {
     const { sealed, sha256, identity, size } = await sealContent("file", plain);
     const tampered = tamper(sealed);
     await expect(openContent("file", tampered, { sha256, identity, size })).rejects.toMatchObject(decryptionFailed);
@@ -559,9 +562,9 @@ describe("content", () => {
     );
   });
 
-  it("is refused with the pieces of another content", async () => {
+  it("is refused with the chunks of another content", async () => {
     const [left, right] = [await sealContent("file", plain), await sealContent("file", plain)];
-    const mixed = concatBytes(splitPieces(left.sealed).head, ...splitPieces(right.sealed).pieces);
+    const mixed = concatBytes(splitChunks(left.sealed).head, ...splitChunks(right.sealed).chunks);
     const sha256 = toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", mixed)));
     await expect(openContent("file", mixed, { ...left, sha256 })).rejects.toMatchObject(decryptionFailed);
   });
@@ -571,7 +574,7 @@ describe("content", () => {
     ["a smaller size", ({ size }: { size: number }) => ({ size: size - 1 })],
     ["a larger size", ({ size }: { size: number }) => ({ size: size + 1 })],
     ["another digest", () => ({ sha256: toBase64url(new Uint8Array(32)) })],
-  ])("is refused for %s", async (_case, change) => {
+  ])("is refused with %s", async (_case, change) => {
     const { sealed, ...expected } = await sealContent("file", plain);
     await expect(openContent("file", sealed, { ...expected, ...change(expected) })).rejects.toMatchObject(
       decryptionFailed,
@@ -592,12 +595,12 @@ describe("content", () => {
 });
 
 describe("a key statement", () => {
-  it("is ours only whole", async () => {
-    const statement = await createKeyStatement(keys, userId);
+  it("is the account's own only if unchanged", async () => {
+    const statement = await createKeyStatement(accountKey, userId);
     expect(isOwnKeyStatement(keys, userId, statement)).toBe(true);
     for (const [description, changed] of listMutations(statement)) {
       const isOwn = isOwnKeyStatement(keys, userId, { ...statement, ...changed });
-      if (description.endsWith("dropped")) continue; // the wire's schema refuses these before
+      if (description.endsWith("dropped")) continue; // the API's schema refuses these earlier
       expect([description, isOwn]).toEqual([description, false]);
     }
     expect(isOwnKeyStatement(otherKeys, userId, statement)).toBe(false);
@@ -605,7 +608,7 @@ describe("a key statement", () => {
   });
 });
 
-/** The code that something throws at once. */
+/** Returns the code of the error that `attempt` throws. */
 function catchErrorCode(attempt: () => unknown): string | null {
   try {
     attempt();
@@ -638,13 +641,13 @@ describe("a helper", () => {
   it.each([
     ["plain", null],
     ["encrypted", "a passphrase"],
-  ])("opens %s, and with one bit changed anywhere it does not", async (_kind, passphrase) => {
-    const sketch = sketchFor("market");
-    const { helper, imageRoot } = await createHelper(makeImageSecret(), sketch, passphrase);
+  ])("opens if %s, and does not open with one bit changed in any part", async (_kind, passphrase) => {
+    const sketch = createFakeSketch("market");
+    const { helper, imageRootKey } = await createHelper(makeImageSecret(), sketch, passphrase);
     const parsed = parseHelper(helper);
     const readBack = await extractSketch(parsed, passphrase);
     expect(readBack).toEqual(sketch);
-    expect(await unwrapImageRootKey(parsed, readBack, makeImageSecret(), passphrase)).toEqual(imageRoot);
+    expect(await unwrapImageRootKey(parsed, readBack, makeImageSecret(), passphrase)).toEqual(imageRootKey);
     for (const [part, index] of Object.entries(offsets)) {
       const open = async (): Promise<string> => {
         const changed = parseHelper(flipBit(helper, index));
@@ -656,8 +659,8 @@ describe("a helper", () => {
     }
   });
 
-  it("does not open with another passphrase, none, or another picture", async () => {
-    const sketch = sketchFor("market");
+  it("does not open with another passphrase or another picture", async () => {
+    const sketch = createFakeSketch("market");
     const helper = parseHelper((await createHelper(makeImageSecret(), sketch, "right")).helper);
     expect(await extractSketch(helper, "wrong")).not.toEqual(sketch);
     await expect(unwrapImageRootKey(helper, sketch, makeImageSecret(), "wrong")).rejects.toMatchObject(
@@ -666,10 +669,10 @@ describe("a helper", () => {
     await expect(unwrapImageRootKey(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("uses fresh salts, nonce and root at every wrap", async () => {
+  it("always has a new salt, nonce and image root key", async () => {
     const [left, right] = [
-      await createHelper(makeImageSecret(), sketchFor("market"), "p"),
-      await createHelper(makeImageSecret(), sketchFor("market"), "p"),
+      await createHelper(makeImageSecret(), createFakeSketch("market"), "p"),
+      await createHelper(makeImageSecret(), createFakeSketch("market"), "p"),
     ];
     for (const [from, to] of [
       [20, 36],
@@ -680,7 +683,7 @@ describe("a helper", () => {
     ] as const) {
       expect(left.helper.subarray(from, to)).not.toEqual(right.helper.subarray(from, to));
     }
-    expect(left.imageRoot).not.toEqual(right.imageRoot);
+    expect(left.imageRootKey).not.toEqual(right.imageRootKey);
   });
 
   it.each([
@@ -689,7 +692,7 @@ describe("a helper", () => {
     ["one byte short", new Uint8Array(453)],
     ["one byte long", new Uint8Array(455)],
     ["empty", new Uint8Array()],
-  ])("is refused when it is %s", (_case, bytes) => {
+  ])("is refused if it is %s", (_case, bytes) => {
     expect(catchErrorCode(() => parseHelper(bytes))).toBe("decryption_failed");
   });
 
@@ -710,14 +713,14 @@ describe("a helper", () => {
     ["an unused bit of choice", 52 + 255, 0x80],
     ["an unused bit of syndrome", 393, 0x80],
   ])("is refused with %s", async (_case, index, value) => {
-    const { helper } = await createHelper(makeImageSecret(), sketchFor("market"), null);
+    const { helper } = await createHelper(makeImageSecret(), createFakeSketch("market"), null);
     if (index === 9) helper.set([0, 0x48, 0, 0], 8);
     else helper[index] = value;
     expect(catchErrorCode(() => parseHelper(helper))).toBe("decryption_failed");
   });
 
-  it("is refused with an empty or full plain sketch", async () => {
-    const { helper } = await createHelper(makeImageSecret(), sketchFor("market"), null);
+  it("is refused if its plain sketch is all zeros or all ones", async () => {
+    const { helper } = await createHelper(makeImageSecret(), createFakeSketch("market"), null);
     for (const filler of [0, 255])
       expect(catchErrorCode(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
   });

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** Text that JCS can carry, counted in characters as people see the limits; at least one. */
+/** Well-formed text of 1…`max` characters (code points). */
 export function nonEmptyText(max: number): z.ZodString {
   return boundedText(max).min(1);
 }
 
-/** As {@link nonEmptyText}, and it may be empty. */
+/** Well-formed text of 0…`max` characters (code points). */
 export function boundedText(max: number): z.ZodString {
   return z.string().refine((value) => value.isWellFormed() && Array.from(value).length <= max);
 }

@@ -2,7 +2,7 @@ import { PositiveInt, hasValidSignature, Id, Signature, Timestamp } from "@relic
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { signDocument, type MetadataKeys } from "./account-key.ts";
+import { signDocument, type AccountKey } from "./account-key.ts";
 import { openWith, sealTo } from "./age.ts";
 import { wipe, type Bytes } from "./bytes.ts";
 import { contentFields } from "./content-fields.ts";
@@ -10,7 +10,7 @@ import type { OpenerKeys } from "./opener.ts";
 import { serializeDocument, parseDocument } from "./document.ts";
 
 /**
- * What opens one version of a secret, and proves who sealed it. Holds the content identity: a
+ * Opens one version of a secret, and proves who sealed it. Contains the content identity, which is
  * secret.
  */
 export const OwnerTicket = z.strictObject({
@@ -18,12 +18,14 @@ export const OwnerTicket = z.strictObject({
   kind: z.literal("owner"),
   secret_id: Id,
   version: PositiveInt,
-  /** The label's at its sealing. */
+  /** Revision of the label when this ticket was sealed. */
   rev: PositiveInt,
   /** Id of the account. */
   owner: Id,
   title: z.string(),
   tags: z.array(z.string()),
+  /** Ids of the openers that it is sealed to. */
+  openers: z.array(Id),
   name: z.string(),
   mime: z.string(),
   ...contentFields,
@@ -32,20 +34,18 @@ export const OwnerTicket = z.strictObject({
 });
 export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
-/** Signs a ticket and seals it to the openers of the secret. */
 export async function sealTicket(
-  keys: MetadataKeys,
+  accountKey: AccountKey,
   recipients: readonly string[],
   ticket: Omit<OwnerTicket, "sig">,
 ): Promise<Bytes> {
-  return sealSignedTicket(recipients, await signTicket(keys, ticket));
+  return sealSignedTicket(recipients, await signTicket(accountKey, ticket));
 }
 
-export function signTicket(keys: MetadataKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
-  return signDocument("ticket", ticket, keys.signer);
+export async function signTicket(accountKey: AccountKey, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
+  return signDocument("ticket", ticket, await accountKey.getAuthor());
 }
 
-/** Seals a ticket as it was signed. */
 export async function sealSignedTicket(recipients: readonly string[], ticket: OwnerTicket): Promise<Bytes> {
   const plain = serializeDocument(ticket);
   try {
@@ -56,10 +56,9 @@ export async function sealSignedTicket(recipients: readonly string[], ticket: Ow
 }
 
 /**
- * Opens a ticket with an opener that is shown. What it says is checked by the caller against label
- * and row.
+ * Opens a ticket with a presented opener. The caller compares its members with label and row.
  *
- * @throws PortalError `decryption_failed`.
+ * @throws PortalError `decryption_failed`
  */
 export async function openTicket(opener: OpenerKeys, sealed: Bytes): Promise<OwnerTicket> {
   const ticket = await tryOpenTicket(opener, sealed);
@@ -67,7 +66,7 @@ export async function openTicket(opener: OpenerKeys, sealed: Bytes): Promise<Own
   return ticket;
 }
 
-/** As {@link openTicket}; null when it is not sealed to this opener. */
+/** Like {@link openTicket}; null if the ticket is not sealed to this opener. */
 export async function tryOpenTicket(opener: OpenerKeys, sealed: Bytes): Promise<OwnerTicket | null> {
   const plain = await openWith(opener.identity, sealed, "many");
   if (plain === null) return null;
@@ -79,9 +78,9 @@ export async function tryOpenTicket(opener: OpenerKeys, sealed: Bytes): Promise<
 }
 
 /**
- * Whether one of these signing keys signed it. They come from the account key and the book, never
- * from a directory.
+ * Whether one of these author keys signed the ticket. The keys must come from the account key and
+ * the book's `inner`, never from a directory or from what metadata keys open.
  */
-export function isSignedBy(ticket: OwnerTicket, signingKeys: readonly Uint8Array[]): boolean {
-  return signingKeys.some((key) => hasValidSignature("ticket", ticket, key));
+export function isSignedBy(ticket: OwnerTicket, authorKeys: readonly Uint8Array[]): boolean {
+  return authorKeys.some((key) => hasValidSignature("ticket", ticket, key));
 }

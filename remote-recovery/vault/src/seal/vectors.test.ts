@@ -4,17 +4,20 @@ import { join } from "node:path";
 import {
   stringifyCanonical,
   fromBase64url,
+  hasValidAuthorSignature,
   hasValidSignature,
+  needsAuthorSignature,
   buildSignedMessage,
   toBase64url,
   type KeyringChange,
   type KeyStatement,
+  type TicketSignature,
 } from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 
 import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
 import { encodeIdentity, isRecipient, deriveRecipient } from "./age.ts";
-import { openBook, openBookInner, type Book, type BookInner } from "./book.ts";
+import { computeStatementDigest, matchesInner, openBook, openBookInner, type Book, type BookInner } from "./book.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent, padText, unpadText } from "./content.ts";
 import {
@@ -24,7 +27,12 @@ import {
   serializeSketch,
   extractSketch,
 } from "./helper.ts";
-import { hasValidPreviousSignature, createKeyStatement, signKeyringChange } from "./account-signatures.ts";
+import {
+  hasValidPreviousSignature,
+  createKeyStatement,
+  signKeyringChange,
+  signSealedTicket,
+} from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
 import { computeFormerVersionsDigest, openLabel, parseUnverifiedRev, type Label } from "./label.ts";
 import { deriveOpenerFromImageRootKey, openSlot, computeSlotMac } from "./opener.ts";
@@ -57,6 +65,7 @@ interface Vectors {
     identity: string;
     recipient: string;
     signing_key: string;
+    author_key: string;
   };
   image: { id: string; root: string; seed: string; slot_auth: string; identity: string; recipient: string };
   other_opener: { identity: string; recipient: string };
@@ -81,7 +90,13 @@ interface Vectors {
   content: { identity: string; sealed: string; sha256: string; text_utf8: string; size: number };
   ticket: { document: OwnerTicket; sealed: string };
   key_statement: { document: KeyStatement; signed_bytes: string; rotated: KeyStatement };
-  keyring_change: { document: KeyringChange; signed_bytes: string };
+  keyring_change: {
+    document: KeyringChange;
+    signed_bytes: string;
+    authored: KeyringChange;
+    author_signed_bytes: string;
+  };
+  ticket_signature: { document: TicketSignature; signed_bytes: string };
 }
 const vectors = JSON.parse(
   readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/sealing.json"), "utf8"),
@@ -108,6 +123,7 @@ describe("vectors made by other tools", () => {
   it("derives everything from the account key", () => {
     expect(keys.recipient).toBe(vectors.account.recipient);
     expect(toBase64url(keys.signingKey)).toBe(vectors.account.signing_key);
+    expect(toBase64url(keys.authorKey)).toBe(vectors.account.author_key);
     for (const [name, bytes] of Object.entries(vectors.account.derived))
       expect(toBase64url(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
     for (const key of [keys.label, keys.book, keys.shares, keys.requests, keys.state, keys.signer.key])
@@ -142,7 +158,7 @@ describe("vectors made by other tools", () => {
           salt: fromBase64url(salt),
           sketchSalt: fromBase64url(sketch_salt),
           nonce: fromBase64url(nonce),
-          imageRoot: fromBase64url(image_root),
+          imageRootKey: fromBase64url(image_root),
           unusedBits: fromBase64url(unused_bits),
         },
       );
@@ -156,7 +172,7 @@ describe("vectors made by other tools", () => {
     },
   );
 
-  it("takes a passphrase in NFC: composed or not, the same one", async () => {
+  it("takes composed and decomposed passphrases as the same one", async () => {
     const helper = parseHelper(fromBase64url(vectors.helper.helpers[1]?.bytes ?? ""));
     const decomposed = (vectors.helper.helpers[1]?.passphrase ?? "").normalize("NFD");
     expect(decomposed).not.toBe(vectors.helper.helpers[1]?.passphrase);
@@ -175,7 +191,7 @@ describe("vectors made by other tools", () => {
     }
   });
 
-  it("opens label, book, shares and requests, and what the account key alone opens in them", async () => {
+  it("opens label, book, shares and requests, and their inner documents", async () => {
     const { secret_id: secretId, version, rev } = vectors.label;
     expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(
       vectors.label.document,
@@ -189,7 +205,7 @@ describe("vectors made by other tools", () => {
     expect(await openRequestsInner(accountKey, userId, vectors.requests.document)).toEqual(vectors.requests.inner);
   });
 
-  it("computes what a label says of former versions, in any order", () => {
+  it("computes the digest of former versions, in any order", () => {
     const lines = vectors.former.versions.map(({ version, ticket_sha256: ticketSha256 }) => ({
       version,
       ticketSha256,
@@ -221,18 +237,19 @@ describe("vectors made by other tools", () => {
     const opener = await deriveOpenerFromImageRootKey(vectors.image.id, fromBase64url(vectors.image.root));
     const ticket = await openTicket(opener, fromBase64url(vectors.ticket.sealed));
     expect(ticket).toEqual(vectors.ticket.document);
-    expect(isSignedBy(ticket, [keys.signingKey])).toBe(true);
+    expect(isSignedBy(ticket, [keys.authorKey])).toBe(true);
+    expect(isSignedBy(ticket, [keys.signingKey])).toBe(false);
     const { sealed, sha256, identity, size, text_utf8: text } = vectors.content;
     expect(await openContent("text", fromBase64url(sealed), { sha256, identity, size })).toEqual(utf8(text));
   });
 
   it("signs key statement and keyring change", async () => {
-    expect(await createKeyStatement(keys, userId)).toEqual(vectors.key_statement.document);
+    expect(await createKeyStatement(accountKey, userId)).toEqual(vectors.key_statement.document);
     expect(toBase64url(buildSignedMessage("key", vectors.key_statement.document))).toBe(
       vectors.key_statement.signed_bytes,
     );
     const { sig, ...change } = vectors.keyring_change.document;
-    expect(await signKeyringChange(keys, change)).toEqual({ ...change, sig });
+    expect(await signKeyringChange(keys, null, change)).toEqual({ ...change, sig });
     expect(toBase64url(buildSignedMessage("put", vectors.keyring_change.document))).toBe(
       vectors.keyring_change.signed_bytes,
     );
@@ -240,20 +257,58 @@ describe("vectors made by other tools", () => {
     expect(hasValidSignature("key", vectors.keyring_change.document, keys.signingKey)).toBe(false);
   });
 
-  it("follows a key statement to the key before", () => {
+  it("signs a change that needs the author key, and a sealed ticket", async () => {
+    const { authored, author_signed_bytes: authorSignedBytes } = vectors.keyring_change;
+    const { sig, author_sig: authorSig, ...change } = authored;
+    expect(await signKeyringChange(keys, accountKey, change)).toEqual(authored);
+    expect(toBase64url(buildSignedMessage("author-put", change))).toBe(authorSignedBytes);
+    await expect(signKeyringChange(keys, null, change)).rejects.toMatchObject({ code: "show_opener_first" });
+    expect(needsAuthorSignature(change)).toBe(true);
+    expect(hasValidAuthorSignature(authored, vectors.account.author_key)).toBe(true);
+    expect(hasValidAuthorSignature(authored, vectors.account.signing_key)).toBe(false);
+    expect(hasValidAuthorSignature({ ...authored, author_sig: sig }, vectors.account.author_key)).toBe(false);
+    expect(hasValidAuthorSignature({ ...change, sig }, vectors.account.author_key)).toBe(false);
+    expect(authorSig).toBeDefined();
+
+    const { document, signed_bytes: signedBytes } = vectors.ticket_signature;
+    const facts = { userId, secretId: document.secret_id, version: 1, rev: 1, shareId: null };
+    expect(
+      await signSealedTicket(accountKey, fromBase64url(vectors.ticket.sealed), {
+        ...facts,
+        contentSha256: vectors.content.sha256,
+      }),
+    ).toEqual(document);
+    expect(toBase64url(buildSignedMessage("author-ticket", document))).toBe(signedBytes);
+  });
+
+  it("pins a person by the digest of the statement without its signatures", () => {
+    const { document, inner } = vectors.book;
+    expect(document.people.map((person) => computeStatementDigest(person))).toEqual(
+      inner.people.map(({ statement_sha256: digest }) => digest),
+    );
+    expect(matchesInner(document, inner)).toBe(true);
+    const [person] = document.people;
+    if (person === undefined) throw new TypeError("no person");
+    for (const change of [{ compared: false }, { blocked: true }, { name: "Ben" }, { key_epoch: 4 }])
+      expect(matchesInner({ ...document, people: [{ ...person, ...change }] }, inner)).toBe(false);
+    expect(matchesInner({ ...document, people: [] }, inner)).toBe(false);
+    expect(matchesInner({ ...document, openers: [] }, inner)).toBe(false);
+  });
+
+  it("verifies a key statement by the key before", () => {
     const { rotated } = vectors.key_statement;
-    const previousKeys = [{ keyEpoch: 1, signingKey: keys.signingKey }];
+    const previousKeys = [{ keyEpoch: 1, authorKey: keys.authorKey }];
     expect(hasValidPreviousSignature(rotated, previousKeys)).toBe(true);
     expect(hasValidPreviousSignature(vectors.key_statement.document, previousKeys)).toBe(true);
     expect(hasValidPreviousSignature(rotated, [])).toBe(false);
-    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 1, signingKey: fromBase64url(rotated.signing_key) }])).toBe(
+    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 1, authorKey: fromBase64url(rotated.author_key) }])).toBe(
       false,
     );
-    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 2, signingKey: keys.signingKey }])).toBe(false);
+    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 2, authorKey: keys.authorKey }])).toBe(false);
     expect(hasValidPreviousSignature({ ...rotated, recipient: vectors.account.recipient }, previousKeys)).toBe(false);
   });
 
-  it("is exact about canonical form: the same document in another order is refused", async () => {
+  it("refuses the same document with its members in another order", async () => {
     const { jwe, secret_id: secretId, version, rev } = vectors.label;
     const header = JSON.parse(new TextDecoder().decode(fromBase64url(jwe.split(".")[0] ?? ""))) as {
       alg: string;

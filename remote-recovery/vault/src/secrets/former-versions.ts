@@ -6,33 +6,33 @@ import type { AccountRow } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /**
- * The versions before the one of the row, as the service gives them, believed because the label
- * commits to them. Without this a ticket that this account signed but never published, such as one
- * that lost a conflict, would pass for a former version.
+ * Verifies the earlier versions by the label's commitment to them. Without it, a ticket that this
+ * account signed but never published, for example after a conflict, could pass for an earlier
+ * version.
  *
- * @throws PortalError `list_mismatch` when one is left out, added or has another ticket than the
- *   one that was replaced.
+ * @returns the earlier versions
+ * @throws PortalError `list_mismatch` if one is missing, added or has another ticket
  */
 export function verifyFormerVersions(
   row: AccountRow,
   label: Label,
   versionRecords: readonly VersionRecord[],
 ): readonly VersionRecord[] {
-  const former = versionRecords.filter(({ version }) => version < row.version);
+  const formerRecords = versionRecords.filter(({ version }) => version < row.version);
   const digest = computeFormerVersionsDigest(
-    former.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 })),
+    formerRecords.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 })),
   );
   if (digest !== label.former_sha256) throw new PortalError("list_mismatch");
-  return former;
+  return formerRecords;
 }
 
 /**
- * The commitment of the label that follows this one: all versions before it, and the one that it
+ * Computes the next label's commitment to the earlier versions and to the current one, which it
  * replaces.
  *
- * @throws PortalError `list_mismatch`.
+ * @throws PortalError `list_mismatch`
  */
-export async function nextFormerDigest(
+export async function computeNextFormerDigest(
   vault: VaultSession,
   row: AccountRow,
   label: Label,
@@ -40,9 +40,12 @@ export async function nextFormerDigest(
 ): Promise<string | null> {
   const formerVersions =
     row.version === 1 ? [] : verifyFormerVersions(row, label, await vault.service.getVersions(row.secretId, signal));
-  const lines = formerVersions.map(({ version, ticket_sha256: ticketSha256 }): FormerVersion => ({
+  const committedVersions = formerVersions.map(({ version, ticket_sha256: ticketSha256 }): FormerVersion => ({
     version,
     ticketSha256,
   }));
-  return computeFormerVersionsDigest([...lines, { version: row.version, ticketSha256: label.ticket_sha256 }]);
+  return computeFormerVersionsDigest([
+    ...committedVersions,
+    { version: row.version, ticketSha256: label.ticket_sha256 },
+  ]);
 }

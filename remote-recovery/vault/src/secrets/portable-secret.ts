@@ -1,12 +1,9 @@
-/**
- * A secret that leaves the portal sealed, in an archive or a kit: its ticket as it is today, and
- * its sealed content.
- */
-import { fromBase64url, toBase64url, type SecretContent } from "@relicario/shared/api";
+/** Reads the ticket and the sealed content of a secret for an archive or a kit. */
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { createSha256, type Bytes } from "../seal/bytes.ts";
-import { contentHeadSize, paddedLength, pieceSize, sealedLength } from "../seal/content-sizes.ts";
+import { contentHeadSize, computePaddedLength, chunkSize, computeSealedLength } from "../seal/content-sizes.ts";
 import type { Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { signTicket, type OwnerTicket } from "../seal/ticket.ts";
@@ -18,30 +15,33 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
+import type { StoredVersion } from "../service/service.ts";
 
-/** How large contents are fetched. */
 export interface ContentSource {
   readonly range: TransferCalls["range"];
   readonly retryPolicy: RetryPolicy;
 }
 
-/** A row with its opened label. */
 export interface LabelledRow {
   readonly row: AccountRow;
   readonly label: Label;
 }
 
 export interface PortableSecret extends LabelledRow {
-  readonly stored: SecretContent;
-  /** With the names of today. */
+  readonly storedVersion: StoredVersion;
+  /** The ticket with the current title and names. */
   readonly ticket: OwnerTicket;
-  readonly author: "verified" | "not_verified";
+  readonly signatureStatus: "verified" | "not_verified";
 }
 
-/** About 4 MiB, of contents that come in ranges. */
-const maxRangeBytes = 64 * pieceSize;
+/** About 4 MiB. */
+const maxRangeBytes = 64 * chunkSize;
 
-/** Rows and labels of these secrets, each once. @throws PortalError `not_found`, `vault_locked`. */
+/**
+ * Reads rows and their labels. Skips repeated ids.
+ *
+ * @throws PortalError `not_found`, `vault_locked`
+ */
 export async function readLabelledRows(
   vault: VaultSession,
   account: AccountView | null,
@@ -56,18 +56,18 @@ export async function readLabelledRows(
   );
 }
 
-/** Those that the opener opens and whose content is there. */
+/** Selects secrets that the opener opens and whose content the service still has. */
 export function filterOpenedBy(opener: OpenerKeys, rows: readonly LabelledRow[]): LabelledRow[] {
   return rows.filter(
-    ({ row, label }) => row.stored.dropped_at === undefined && label.openers.includes(opener.openerId),
+    ({ row, label }) => row.storedSecret.dropped_at === undefined && label.openers.includes(opener.openerId),
   );
 }
 
 /**
- * The newest version, checked as for a recovery. When another device saved since the list was read,
- * it is read once more before that is an alarm.
+ * Reads and verifies the newest version. After a `list_mismatch` reads the account again, because
+ * another device may have saved in between.
  *
- * @throws PortalError `list_mismatch`, `decryption_failed` (`secret_id` in its details).
+ * @throws PortalError `list_mismatch`, `decryption_failed` (`secret_id` in its details)
  */
 export async function readPortableSecret(
   vault: VaultSession,
@@ -82,11 +82,14 @@ export async function readPortableSecret(
       return await readWithCurrentNames(vault, openedKeyring, secret, opener, options);
     } catch (error) {
       if (!isPortalError(error, "list_mismatch")) throw error;
-      const refreshed = requireRow(await readAccount(vault, options.signal), secretId);
+      const refreshedRow = requireRow(await readAccount(vault, options.signal), secretId);
       return await readWithCurrentNames(
         vault,
-        refreshed.openedKeyring,
-        { row: refreshed.row, label: await openRowLabel(vault.userId, refreshed.openedKeyring.keys, refreshed.row) },
+        refreshedRow.openedKeyring,
+        {
+          row: refreshedRow.row,
+          label: await openRowLabel(vault.userId, refreshedRow.openedKeyring.keys, refreshedRow.row),
+        },
         opener,
         options,
       );
@@ -96,7 +99,7 @@ export async function readPortableSecret(
   }
 }
 
-/** A renaming changes the label alone: what leaves is signed again with the names of today. */
+/** Signs the ticket again with the current names, because renaming changes only the label. */
 async function readWithCurrentNames(
   vault: VaultSession,
   openedKeyring: OpenedKeyring,
@@ -105,40 +108,47 @@ async function readWithCurrentNames(
   options: OperationOptions,
 ): Promise<PortableSecret> {
   const stored = await vault.service.getSecret(row.secretId, null, options.signal);
-  const { ticket, author } = await readTicket(
-    vault.userId,
+  const { ticket, signatureStatus } = await readTicket(
+    vault,
     openedKeyring,
     { row, label, version: row.version },
     stored,
     opener,
   );
-  if (author !== "verified" || ticket.rev === row.rev) return { row, label, stored, ticket, author };
+  if (signatureStatus !== "verified" || ticket.rev === row.rev)
+    return { row, label, storedVersion: stored, ticket, signatureStatus };
   const { sig: _, ...ticketBody } = ticket;
   const { title, tags, name } = label;
   return {
     row,
     label,
-    stored,
-    ticket: await signTicket(openedKeyring.keys, { ...ticketBody, title, tags, name, rev: row.rev }),
-    author,
+    storedVersion: stored,
+    ticket: await signTicket(vault.requireAccountKeyOf(openedKeyring.keys), {
+      ...ticketBody,
+      title,
+      tags,
+      name,
+      rev: row.rev,
+    }),
+    signatureStatus,
   };
 }
 
 /**
- * The sealed content, whole or in ranges.
+ * Yields the sealed content, whole or in ranges.
  *
- * @throws PortalError `decryption_failed` (`secret_id` in its details) at its end, when it is not
- *   what the ticket says.
+ * @throws PortalError `decryption_failed` (`secret_id` in its details) after the last bytes, if the
+ *   content does not have the digest in the ticket
  */
 export async function* readSealedContent(
-  { stored, ticket }: Pick<PortableSecret, "stored" | "ticket">,
+  { storedVersion, ticket }: Pick<PortableSecret, "storedVersion" | "ticket">,
   source: ContentSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes> {
   const digest = createSha256();
-  for await (const bytes of stored.content === null
+  for await (const bytes of storedVersion.content === null
     ? readRanges(ticket, source, signal)
-    : [fromBase64url(stored.content)]) {
+    : [fromBase64url(storedVersion.content)]) {
     digest.update(bytes);
     yield bytes;
   }
@@ -150,7 +160,7 @@ async function* readRanges(
   source: ContentSource,
   outerSignal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes> {
-  const maxSize = sealedLength(contentHeadSize, paddedLength(kind, plainSize));
+  const maxSize = computeSealedLength(contentHeadSize, computePaddedLength(kind, plainSize));
   const signal = outerSignal ?? new AbortController().signal;
   for (let offset = 0, size = Infinity; offset < size;) {
     const start = offset;
@@ -166,7 +176,7 @@ async function* readRanges(
   }
 }
 
-/** Which secret it was: the person can leave it out. */
+/** Names the secret, so that the person can leave it out. */
 function createBrokenSecretError(secretId: string): PortalError {
   return new PortalError("decryption_failed", { details: { secret_id: secretId } });
 }

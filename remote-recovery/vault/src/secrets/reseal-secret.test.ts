@@ -8,14 +8,14 @@ import { addOpener, generateRecoveryCode } from "../operations/openers.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret, openSecret } from "../operations/open-secret.ts";
 import { beginUpload, finishUpload, type UploadPlan } from "../operations/resumable-uploads.ts";
-import { rotate } from "../operations/rotate.ts";
+import { rotateAccountKey } from "../operations/rotate.ts";
 import { update } from "../operations/update.ts";
 import { copyOf, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
-import { maxSealedLength } from "../seal/content-sizes.ts";
+import { computeMaxSealedLength } from "../seal/content-sizes.ts";
 import {
   fileSecret,
-  makeProtectOrder,
+  makeProtectPlan,
   randomFile,
   openUploadingTab,
   type UploadingTab,
@@ -35,13 +35,11 @@ const textContent = (content: string): NonNullable<SecretChange["content"]> => (
 
 interface LargeContents {
   readonly world: World;
-  readonly laptop: VaultSession;
-  /**
-   * Each with its content: of exactly the limit, of one byte more, and one that a text replaced.
-   */
+  readonly vault: VaultSession;
+  /** Files of exactly the limit and one byte more, and a file that was replaced by a text. */
   readonly atLimit: { readonly id: string; readonly plain: Bytes };
   readonly overLimit: { readonly id: string; readonly plain: Bytes };
-  readonly replaced: { readonly id: string; readonly plain: Bytes };
+  readonly replacedByText: { readonly id: string; readonly plain: Bytes };
 }
 
 async function upload(tab: UploadingTab, order: UploadPlan, file: Blob): Promise<string> {
@@ -51,35 +49,35 @@ async function upload(tab: UploadingTab, order: UploadPlan, file: Blob): Promise
 }
 
 async function uploadRandomFile(tab: UploadingTab, title: string, size: number): Promise<{ id: string; plain: Bytes }> {
-  const { plain, file } = randomFile(size);
-  return { id: await upload(tab, makeProtectOrder(fileSecret(title, file)), file), plain };
+  const { plaintext, file } = randomFile(size);
+  return { id: await upload(tab, makeProtectPlan(fileSecret(title, file)), file), plain: plaintext };
 }
 
-/** A picture and a printed code open all of it. */
+/** Creates secrets that a picture and a recovery code open. */
 async function createLargeContents(): Promise<LargeContents> {
   const world = createWorld();
-  const laptop = await world.open();
-  await protect(laptop, textSecret("First", market), {});
+  const vault = await world.open();
+  await protect(vault, textSecret("First", market), {});
   await addOpener(
-    laptop,
+    vault,
     { key: { kind: "recovery_code", code: (await generateRecoveryCode()).words.join(" ") }, name: "Paper" },
     null,
     {},
   );
-  const tab = await openUploadingTab(world, laptop);
-  const [atLimit, overLimit, replaced] = [
+  const tab = await openUploadingTab(world, vault);
+  const [atLimit, overLimit, replacedByText] = [
     await uploadRandomFile(tab, "At the limit", maxResealedContentBytes),
     await uploadRandomFile(tab, "Over it", maxResealedContentBytes + 1),
     await uploadRandomFile(tab, "Replaced", 300_000),
   ];
-  await update(laptop, replaced.id, { baseVersion: 1, content: textContent("a text now") }, {});
-  return { world, laptop, atLimit, overLimit, replaced };
+  await update(vault, replacedByText.id, { baseVersion: 1, content: textContent("a text now") }, {});
+  return { world, vault, atLimit, overLimit, replacedByText };
 }
 
-const contentOf = (world: World, id: string): string | undefined =>
+const getStoredContent = (world: World, id: string): string | undefined =>
   world.service.account.rows.get(id)?.versions[0]?.content;
 
-/** As a device that knows nothing reads it. */
+/** Opens a secret on a device without data of the account. */
 async function openOnFreshDevice(
   world: World,
   name: string,
@@ -87,37 +85,42 @@ async function openOnFreshDevice(
   picture: PresentedPicture,
   version?: number,
 ): Promise<Bytes> {
-  const fresh = await world.open(name);
-  const { sealed } = await openSecret(fresh, id, picture, version === undefined ? {} : { version });
-  const { bytes } = await fresh.service.content.range(sealed, 0, maxSealedLength(sealed.size));
+  const freshVault = await world.open(name);
+  const { sealed } = await openSecret(freshVault, id, picture, version === undefined ? {} : { version });
+  const { bytes } = await freshVault.service.content.range(sealed, 0, computeMaxSealedLength(sealed.size));
   return openContent(sealed.kind, bytes, sealed);
 }
 
-const cases: [string, PresentedPicture, (laptop: VaultSession) => Promise<unknown>][] = [
+const cases: [string, PresentedPicture, (vault: VaultSession) => Promise<unknown>][] = [
   [
-    "another picture",
+    "replacing an image",
     harbour,
-    (laptop) => replaceImage(laptop, market, { presentedPicture: harbour, name: "The harbour" }, {}),
+    (vault) => replaceImage(vault, market, { presentedPicture: harbour, name: "The harbour" }, {}),
   ],
-  ["rotation that removes a way", market, (laptop) => rotate(laptop, [market], {})],
+  ["a rotation that removes an opener", market, (vault) => rotateAccountKey(vault, [market], {})],
 ];
 
 describe.each(cases)("%s", (_, pictureAfter, operation) => {
-  it("gives contents of up to 1 MiB another identity, those of former versions too, and larger ones keep theirs", async () => {
-    const { world, laptop, atLimit, overLimit, replaced } = await createLargeContents();
-    const previousContents = [atLimit, replaced, overLimit].map(({ id }) => contentOf(world, id));
-    await operation(laptop);
+  it("rekeys contents of up to 1 MiB, including contents of earlier versions, but no larger contents", async () => {
+    const { world, vault, atLimit, overLimit, replacedByText } = await createLargeContents();
+    const previousContents = [atLimit, replacedByText, overLimit].map(({ id }) => getStoredContent(world, id));
+    await operation(vault);
     expect(
-      [atLimit, replaced, overLimit].map(({ id }, index) => contentOf(world, id) === previousContents[index]),
+      [atLimit, replacedByText, overLimit].map(
+        ({ id }, index) => getStoredContent(world, id) === previousContents[index],
+      ),
     ).toEqual([false, false, true]);
     for (const { id, plain } of [atLimit, overLimit])
       expect(Buffer.compare(await openOnFreshDevice(world, `for ${id}`, id, pictureAfter), plain)).toBe(0);
-    expect(Buffer.compare(await openOnFreshDevice(world, "tablet", replaced.id, pictureAfter, 1), replaced.plain)).toBe(
-      0,
-    );
+    expect(
+      Buffer.compare(
+        await openOnFreshDevice(world, "tablet", replacedByText.id, pictureAfter, 1),
+        replacedByText.plain,
+      ),
+    ).toBe(0);
     expect(
       new TextDecoder().decode(
-        (await openSmallSecret(await world.open("phone"), replaced.id, pictureAfter, {})).content,
+        (await openSmallSecret(await world.open("phone"), replacedByText.id, pictureAfter, {})).content,
       ),
     ).toBe("a text now");
   });
@@ -126,18 +129,18 @@ describe.each(cases)("%s", (_, pictureAfter, operation) => {
     ["another content", (bytes) => bytes.map((byte, index) => (index === 500_000 ? byte ^ 1 : byte))],
     ["the beginning of a content", (bytes) => bytes.slice(0, 900_000)],
     ["more than the content", (bytes) => copyOf(new Uint8Array([...bytes, 0]))],
-  ])("is given up where the service gives %s: nothing is changed", async (_case, damage) => {
-    const { world, laptop, atLimit } = await createLargeContents();
-    const sealed = copyOf(Buffer.from(contentOf(world, atLimit.id) ?? "", "base64url"));
+  ])("stops and changes nothing if the service sends %s", async (_case, damage) => {
+    const { world, vault, atLimit } = await createLargeContents();
+    const sealed = copyOf(Buffer.from(getStoredContent(world, atLimit.id) ?? "", "base64url"));
     const keyring = structuredClone(world.service.account.keyring);
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, answer) => {
       if (call !== `POST ${downloadPath}`) return answer;
       const { totalSize, offset } = answer as StreamedResponse;
       return totalSize === sealed.length ? { totalSize, offset, body: new Blob([damage(sealed)]).stream() } : answer;
     };
-    await expect(operation(laptop)).rejects.toEqual(errorWithCode("decryption_failed"));
+    await expect(operation(vault)).rejects.toEqual(errorWithCode("decryption_failed"));
     expect(world.service.account.keyring).toEqual(keyring);
-    world.service.transformAnswer = (_call, answer) => answer;
+    world.service.transformResponse = (_call, answer) => answer;
     expect(Buffer.compare(await openOnFreshDevice(world, "tablet", atLimit.id, market), atLimit.plain)).toBe(0);
   });
 });

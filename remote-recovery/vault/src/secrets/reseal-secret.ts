@@ -1,22 +1,18 @@
-/**
- * One secret sealed anew, with all its versions: for a switch to another account key or other
- * openers.
- */
+/** Reseals all versions of a secret for another account key or other openers. */
 import {
   fromBase64url,
   maxResealedContentBytes,
   toBase64url,
-  type SecretContent,
   type StagedRow,
   type VersionRecord,
 } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { MetadataKeys } from "../seal/account-key.ts";
+import type { AccountKey, MetadataKeys } from "../seal/account-key.ts";
 import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe } from "../seal/bytes.ts";
 import { openContent, sealContent, type SealedContent } from "../seal/content.ts";
-import { maxSealedLength, paddedLength } from "../seal/content-sizes.ts";
+import { computeMaxSealedLength, computePaddedLength } from "../seal/content-sizes.ts";
 import { computeFormerVersionsDigest, sealLabel, type Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import type { RootRow } from "../seal/state.ts";
@@ -28,26 +24,29 @@ import { verifyFormerVersions } from "./former-versions.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { openRowLabel } from "../keyring/read-account.ts";
 import { toRootRow } from "./seal-secret.ts";
+import type { StoredVersion } from "../service/service.ts";
 
 export interface ResealParams {
-  /** Keys that labels are sealed and tickets signed with. */
+  /** Keys that seal labels. */
   readonly keys: MetadataKeys;
-  /** Those that open tickets now. */
+  /** Account key of `keys`, whose author key signs tickets. */
+  readonly accountKey: AccountKey;
+  /** Presented openers, which open the current tickets. */
   readonly openers: readonly OpenerKeys[];
-  /** The openers that a secret with these is to have; none: its tickets stay as they are. */
+  /** Maps a secret's openers to the new ones; an empty result leaves its tickets unchanged. */
   readonly selectOpeners: (ids: readonly string[]) => readonly Pick<BookOpener, "id" | "recipient">[];
 }
 
 export interface ResealedSecretRows {
   readonly rows: readonly StagedRow[];
   readonly root: RootRow;
-  /** Versions whose content has another identity now. Shares of them end. */
+  /** Versions whose content has a new identity; their shares end. */
   readonly rekeyedVersions: readonly number[];
 }
 
 type VersionResealParams = Omit<ResealParams, "selectOpeners"> & {
   readonly targetOpeners: readonly Pick<BookOpener, "id" | "recipient">[];
-  /** Whether the secret loses an opener: then contents take another identity, too. */
+  /** Whether the secret loses an opener; contents then get new identities. */
   readonly losesOpener: boolean;
 };
 
@@ -57,12 +56,12 @@ interface ResealedVersion {
 }
 
 /**
- * The label under `keys`, its `rev` one higher. Tickets of former versions that a shown opener
- * opens are sealed anew to what the secret is to have. Where it loses an opener, the newest ticket
- * is too, and contents take another identity. What came to this account unsigned stays unsigned,
- * and a content that is larger than {@link maxResealedContentBytes} keeps its identity.
+ * Seals the label with `keys` and increments its `rev`. Reseals tickets of earlier versions, as far
+ * as a presented opener opens them, to the secret's new openers. If the secret loses an opener,
+ * also reseals the newest ticket and gives contents new identities, up to
+ * {@link maxResealedContentBytes}. Never signs a ticket that had no valid signature.
  *
- * @throws PortalError those of reading: nothing that does not fit its label is sealed anew.
+ * @throws PortalError errors of reading; nothing that disagrees with its label is resealed
  */
 export async function resealSecret(
   vault: VaultSession,
@@ -74,7 +73,7 @@ export async function resealSecret(
   const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
   const { secretId, version } = row;
   const targetOpeners = params.selectOpeners(label.openers);
-  const isContentDropped = row.stored.dropped_at !== undefined;
+  const isContentDropped = row.storedSecret.dropped_at !== undefined;
   const losesOpener =
     targetOpeners.length > 0 && label.openers.some((id) => !targetOpeners.some((opener) => opener.id === id));
   const context = { secretId, version, rev: row.rev + 1 };
@@ -89,7 +88,7 @@ export async function resealSecret(
         )
       : null;
   if (losesOpener && !isContentDropped && newestVersion === null)
-    throw new PortalError("decryption_failed", { details: { secret_id: secretId } }); // its label names a shown opener
+    throw new PortalError("decryption_failed", { details: { secret_id: secretId } }); // the label names an opener
   const formerVersions =
     version === 1 ? [] : verifyFormerVersions(row, label, await vault.service.getVersions(secretId, signal));
   const resealedFormers =
@@ -108,11 +107,11 @@ export async function resealSecret(
     ...label,
     openers: [...ids],
     rehearsed: label.rehearsed.filter(({ opener_id: id }) => ids.includes(id)),
-    ticket_sha256: newestVersion === null ? label.ticket_sha256 : ticketDigest(newestVersion.ticket),
+    ticket_sha256: newestVersion === null ? label.ticket_sha256 : computeTicketDigest(newestVersion.ticket),
     former_sha256: computeFormerVersionsDigest(
       formerVersions.map(({ version: formerVersion, ticket_sha256: previousDigest }) => ({
         version: formerVersion,
-        ticketSha256: newTicketDigest(resealedFormers.get(formerVersion), previousDigest),
+        ticketSha256: getNewTicketDigest(resealedFormers.get(formerVersion), previousDigest),
       })),
     ),
   });
@@ -131,12 +130,12 @@ async function resealFormerVersions(
   vault: VaultSession,
   openedKeyring: OpenedKeyring,
   { row, label }: { readonly row: AccountRow; readonly label: Label },
-  lines: readonly VersionRecord[],
+  versionRecords: readonly VersionRecord[],
   params: VersionResealParams,
   signal: AbortSignal | undefined,
 ): Promise<Map<number, ResealedVersion>> {
   const resealedFormers = new Map<number, ResealedVersion>();
-  for (const { version, dropped } of lines) {
+  for (const { version, dropped } of versionRecords) {
     const resealed = dropped
       ? null
       : await resealVersion(vault, openedKeyring, { row, label, version }, params, signal);
@@ -145,69 +144,70 @@ async function resealFormerVersions(
   return resealedFormers;
 }
 
-/** Null when no shown opener opens it. */
+/** Returns null if no presented opener opens the version. */
 async function resealVersion(
   vault: VaultSession,
   openedKeyring: OpenedKeyring,
   target: { readonly row: AccountRow; readonly label: Label; readonly version: number },
-  { keys, openers, targetOpeners, losesOpener }: VersionResealParams,
+  { accountKey, openers, targetOpeners, losesOpener }: VersionResealParams,
   signal: AbortSignal | undefined,
 ): Promise<ResealedVersion | null> {
   const { row, label, version } = target;
   const isNewest = version === row.version;
-  const stored = await vault.service.getSecret(row.secretId, isNewest ? null : version, signal);
+  const storedVersion = await vault.service.getSecret(row.secretId, isNewest ? null : version, signal);
   for (const opener of openers) {
     if (isNewest && !label.openers.includes(opener.openerId)) continue;
-    const ticketRead = await readTicket(vault.userId, openedKeyring, target, stored, opener).catch((error: unknown) => {
-      if (isPortalError(error, "opener_needed")) return null; // a former version that this one does not open
+    const ticketRead = await readTicket(vault, openedKeyring, target, storedVersion, opener).catch((error: unknown) => {
+      if (isPortalError(error, "opener_needed")) return null; // this opener does not open this version
       throw error;
     });
     if (ticketRead === null) continue;
-    const { ticket, author } = ticketRead;
+    const { ticket, signatureStatus } = ticketRead;
     const recipients = targetOpeners.map(({ recipient }) => recipient);
-    if (author !== "verified")
+    if (signatureStatus !== "verified")
       return { ticket: toBase64url(await sealSignedTicket(recipients, ticket)), content: null };
     const { sig: _, ...ticketBody } = ticket;
-    const resealedContent = losesOpener ? await resealContent(vault, ticket, stored, signal) : null;
+    const resealedContent = losesOpener ? await resealContent(vault, ticket, storedVersion, signal) : null;
     const newNames = isNewest ? { title: label.title, tags: label.tags, name: label.name, rev: row.rev + 1 } : {};
     const body = {
       ...ticketBody,
       ...newNames,
+      openers: targetOpeners.map(({ id }) => id),
       ...(resealedContent === null
         ? {}
         : { content_sha256: resealedContent.sha256, content_identity: resealedContent.identity }),
     };
     return {
-      ticket: toBase64url(await sealSignedTicket(recipients, await signTicket(keys, body))),
+      ticket: toBase64url(await sealSignedTicket(recipients, await signTicket(accountKey, body))),
       content: resealedContent === null ? null : toBase64url(resealedContent.sealed),
     };
   }
   return null;
 }
 
-/** Null for a larger one. */
+/** Returns null for a content over {@link maxResealedContentBytes}. */
 async function resealContent(
   { service }: VaultSession,
   ticket: OwnerTicket,
-  stored: SecretContent,
+  storedVersion: StoredVersion,
   signal: AbortSignal | undefined,
 ): Promise<SealedContent | null> {
   const { secret_id: secretId, version, content_kind: kind, size } = ticket;
   if (size > maxResealedContentBytes) return null;
-  const maxBytes = maxSealedLength(paddedLength(kind, size));
+  const maxBytes = computeMaxSealedLength(computePaddedLength(kind, size));
   const sealed =
-    stored.content === null
+    storedVersion.content === null
       ? (await service.content.range({ secretId, version }, 0, maxBytes, signal)).bytes
-      : fromBase64url(stored.content);
-  const plain = await openContent(kind, sealed, {
+      : fromBase64url(storedVersion.content);
+  const plainBytes = await openContent(kind, sealed, {
     sha256: ticket.content_sha256,
     identity: ticket.content_identity,
     size,
   });
   try {
-    return await sealContent(kind, plain);
+    return await sealContent(kind, plainBytes);
   } finally {
-    wipe(plain);
+    wipe(plainBytes);
   }
 }
 
@@ -219,10 +219,10 @@ function toStagedRow(secretId: string, version: number, resealed: ResealedVersio
   return { secret_db_id: secretId, version, ...(label === undefined ? {} : { label }), ...sealed };
 }
 
-function ticketDigest(ticket: string): string {
+function computeTicketDigest(ticket: string): string {
   return toBase64url(sha256(fromBase64url(ticket)));
 }
 
-function newTicketDigest(resealed: ResealedVersion | undefined, previousDigest: string): string {
-  return resealed === undefined ? previousDigest : ticketDigest(resealed.ticket);
+function getNewTicketDigest(resealed: ResealedVersion | undefined, previousDigest: string): string {
+  return resealed === undefined ? previousDigest : computeTicketDigest(resealed.ticket);
 }

@@ -15,29 +15,28 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
 
-/** Characters of rows in one call: half of what a body may have. */
+/** Maximum length of the rows in one call: half the limit of a body, in characters. */
 const maxCallLength = maxJsonBodyBytes / 2;
 
-/** What was staged of one secret, by digests: so no row is sealed or sent twice. */
+/** The staged rows of one secret, so that none is sealed or sent twice. */
 interface StagedSecret {
-  /** What its rows were sealed from. */
-  readonly source: string;
+  /** Fingerprint of the source that the rows were sealed from. */
+  readonly sourceFingerprint: string;
   /** Version → SHA-256 (base64url) of the row as sent. */
   readonly rows: ReadonlyMap<number, string>;
 }
 
-/** Rows on their way to a switch, and which of them the service was given. */
 export interface Stage {
   readonly id: string;
   readonly secrets: Map<string, StagedSecret>;
 }
 
-/** An account has one stage: another one begins anew. */
+/** Creates the account's only stage, which replaces any earlier one. */
 export function createStage(vault: VaultSession): Stage {
   return { id: newId(vault.now()), secrets: new Map() };
 }
 
-/** Sends rows in as many calls as they take. */
+/** Sends rows in as few calls as the limits allow. */
 export function createStageSender(
   vault: VaultSession,
   stage: Stage,
@@ -59,31 +58,34 @@ export function createStageSender(
   return {
     add: async (source, rows) => {
       queue.push({ source, rows });
-      length += rows.reduce((sum, row) => sum + lengthOf(row), 0);
+      length += rows.reduce((sum, row) => sum + countCharacters(row), 0);
       if (length >= maxCallLength || queue.length >= maxStagedRows) await flush();
     },
     flush,
   };
 }
 
-/** At least one part: a stage without rows is a stage too. */
+/** Returns at least one chunk, because a stage may have no rows. */
 function chunkRows(rows: readonly StagedRow[]): StagedRow[][] {
-  let current: StagedRow[] = [];
-  const chunks = [current];
+  let currentChunk: StagedRow[] = [];
+  const chunks = [currentChunk];
   let length = 0;
   for (const row of rows) {
-    if (current.length === maxStagedRows || (current.length > 0 && length + lengthOf(row) > maxCallLength)) {
-      current = [];
-      chunks.push(current);
+    if (
+      currentChunk.length === maxStagedRows ||
+      (currentChunk.length > 0 && length + countCharacters(row) > maxCallLength)
+    ) {
+      currentChunk = [];
+      chunks.push(currentChunk);
       length = 0;
     }
-    current.push(row);
-    length += lengthOf(row);
+    currentChunk.push(row);
+    length += countCharacters(row);
   }
   return chunks;
 }
 
-function lengthOf({ label = "", ticket = "", content = "" }: StagedRow): number {
+function countCharacters({ label = "", ticket = "", content = "" }: StagedRow): number {
   return label.length + ticket.length + content.length;
 }
 
@@ -91,17 +93,17 @@ function recordStaged(stage: Stage, source: string, rows: readonly StagedRow[]):
   const [firstRow] = rows;
   if (firstRow === undefined) return;
   stage.secrets.set(firstRow.secret_db_id, {
-    source,
+    sourceFingerprint: source,
     rows: new Map(rows.map((row) => [row.version, toBase64url(sha256(encodeCanonical(row)))])),
   });
 }
 
 /**
- * Compares what the service has with what was sent. Secrets that it has otherwise, or not at all,
- * are forgotten here and so staged once more.
+ * Compares the service's rows with those sent. Removes secrets that differ or are missing from
+ * `stage`, so that they are staged again.
  *
- * @returns `complete` when all of it is there; `mismatched` when some has to come again; `unknown`
- *   when there is no such stage, or it has rows that nobody here sent: then another one is begun.
+ * @returns `complete` if all rows are equal; `mismatched` if some were removed; `unknown` if there
+ *   is no such stage or it has rows that were not sent, so that the caller starts another
  */
 export async function compareStage(
   vault: VaultSession,
@@ -116,7 +118,7 @@ export async function compareStage(
       for (const { secret_db_id: id, version, row_sha256: digest } of page.rows)
         servedRows.set(id, (servedRows.get(id) ?? new Map<number, string>()).set(version, digest));
       cursor = page.next_cursor;
-      // it would never end
+      // without growth the cursors would never end
       if (cursor !== null && previousCursor !== null && cursor <= previousCursor) return "unknown";
     }
   } catch (error) {
@@ -133,13 +135,16 @@ export async function compareStage(
 
 function hasSameDigests(
   sentRows: ReadonlyMap<number, string>,
-  served: ReadonlyMap<number, string> | undefined,
+  servedDigests: ReadonlyMap<number, string> | undefined,
 ): boolean {
-  return served?.size === sentRows.size && [...sentRows].every(([version, digest]) => served.get(version) === digest);
+  return (
+    servedDigests?.size === sentRows.size &&
+    [...sentRows].every(([version, digest]) => servedDigests.get(version) === digest)
+  );
 }
 
-/** `stage_sha256` of a change: over what was sent, never over what the service says. */
-export function digestOfStage({ secrets }: Stage): string {
+/** Computes `stage_sha256` of a change from the sent rows, never from the service's digests. */
+export function computeStageDigest({ secrets }: Stage): string {
   const sorted = [...secrets].sort(([left], [right]) => (left < right ? -1 : 1));
   const lines = sorted.flatMap(([id, { rows }]) =>
     [...rows]

@@ -1,4 +1,12 @@
-import { PositiveInt, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import {
+  contentKinds,
+  PositiveInt,
+  Id,
+  maxFileNameLength,
+  maxTagLength,
+  maxTags,
+  maxTitleLength,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -7,7 +15,7 @@ import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 const NameFields = { title: nonEmptyText(maxTitleLength), tags: z.array(nonEmptyText(maxTagLength)).max(maxTags) };
 const ContentFields = {
-  contentKind: z.enum(["text", "seed", "file"]),
+  contentKind: z.enum(contentKinds),
   name: nonEmptyText(maxFileNameLength),
   mime: nonEmptyText(maxFileNameLength),
 };
@@ -22,7 +30,7 @@ const ProtectionSchema = z.discriminatedUnion("kind", [
         .nullable(),
     }),
   }),
-  z.object({ kind: z.literal("openers"), openers: z.array(Id) }),
+  z.object({ kind: z.literal("openers"), openerIds: z.array(Id) }),
 ]);
 
 const RequestSchema = z.object({ ...NameFields, ...ContentFields, protection: ProtectionSchema });
@@ -39,20 +47,20 @@ const ChangeSchema = z
   .refine(({ content, protection }) => content !== undefined || protection === undefined, { path: ["protection"] });
 
 /**
- * Refuses what cannot be sealed, before anything is made.
+ * Refuses a request that cannot be sealed, before any work is done.
  *
- * @throws PortalError `validation_error` with the names of the members in `details.fields`.
+ * @throws PortalError `validation_error` with the names of the members in `details.fields`
  */
 export function validateProtectRequest(request: ProtectRequest): void {
   validate(RequestSchema, request);
 }
 
-/** As {@link validateProtectRequest}; a protection without content is refused too. */
+/** Like {@link validateProtectRequest}; also refuses protection without content. */
 export function validateSecretChange(change: SecretChange): void {
   validate(ChangeSchema, change);
 }
 
-/** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
+/** @throws PortalError `validation_error` with the names of the members in `details.fields` */
 export function validate(schema: z.ZodType, input: unknown): void {
   const parsed = schema.safeParse(input);
   if (parsed.success) return;

@@ -2,21 +2,18 @@ import { claimLifetimeMinutes, toBase64url } from "@relicario/shared/api";
 
 import { randomBytes } from "../seal/bytes.ts";
 
-/**
- * Ids of views that were asked for: an opening that failed on its way goes on with the view that it
- * has, and costs no second one.
- */
+/** Ids of claimed views, so that repeating an interrupted opening does not use a second view. */
 export interface ViewClaims {
-  /** The id for an opening of this share: that of a try before, as long as the service keeps it. */
-  readonly idFor: (shareId: string) => string;
-  /** It was opened: the next opening is another view. */
+  /** Returns the id of a claim: the one of an earlier attempt, as long as the service keeps it. */
+  readonly getClaimId: (shareId: string) => string;
+  /** Called after an opening; the next opening claims another view. */
   readonly markUsed: (shareId: string) => void;
 }
 
 export function createClaims(now: () => number): ViewClaims {
   const claims = new Map<string, { readonly id: string; readonly expiresAt: number }>();
   return {
-    idFor: (shareId) => {
+    getClaimId: (shareId) => {
       const existing = claims.get(shareId);
       if (existing !== undefined && now() < existing.expiresAt) return existing.id;
       const id = toBase64url(randomBytes(16));

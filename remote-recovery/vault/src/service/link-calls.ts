@@ -2,20 +2,19 @@ import { DeviceLink, DeviceLinkAnswer, FillDeviceLinkResponse } from "@relicario
 import type { HttpClient } from "@relicario/shared/contract";
 
 /**
- * The mailbox between two devices, by the id that follows from the code. What is put in twice, byte
- * for byte, counts once.
+ * Calls for the mailbox between two devices, whose id is derived from the code. Sending the same
+ * bytes again has no effect.
  */
 export interface DeviceLinkCalls {
-  /** `id_taken`. */
+  /** Throws `id_taken`. */
   readonly fill: (id: string, message: string) => Promise<unknown>;
   /**
-   * `not_found` when there is none, or its time is over; `forbidden` for the sign-in that filled
-   * it.
+   * Throws `not_found` if missing or expired, `forbidden` for the sign-in that filled the mailbox.
    */
   readonly read: (id: string, signal?: AbortSignal) => Promise<string>;
-  /** As {@link read}, and `conflict` when another answer is there. */
+  /** Throws the errors of {@link read}, and `conflict` if there is another answer. */
   readonly answer: (id: string, answer: string) => Promise<unknown>;
-  /** Null while there is none. `not_found` when its time is over. */
+  /** Returns null until there is an answer. Throws `not_found` if the mailbox has expired. */
   readonly readAnswer: (id: string, signal?: AbortSignal) => Promise<string | null>;
 }
 

@@ -8,19 +8,21 @@ import {
 import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
-/**
- * The calls of whoever asks others for secrets. Those with a keyring change answer the same bytes
- * as the first time.
- */
+import { readPages } from "./read-pages.ts";
+
+/** The requester's calls. Those with a keyring change are idempotent. */
 export interface RequestCalls {
-  /** `limit_reached` with too many open ones. */
+  /** Throws `limit_reached` if there are too many open requests. */
   readonly create: (body: CreateRequestBody) => Promise<unknown>;
-  /** All that the service has, ended ones too. */
+  /** Includes ended requests. */
   readonly list: (signal?: AbortSignal) => Promise<RequestList["requests"]>;
-  /** Only reads. `not_found` while there is no answer, `content_gone` once it went. */
+  /**
+   * Does not mark the answer as collected. Throws `not_found` without an answer, and `content_gone`
+   * after its removal.
+   */
   readonly collect: (requestId: string, signal?: AbortSignal) => Promise<z.infer<typeof CollectAnswerResponse>>;
   readonly markCollected: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
-  /** Revokes it, or drops the answer at once. */
+  /** Revokes an open request, or removes its answer. */
   readonly drop: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
 }
 
@@ -29,9 +31,14 @@ export function createRequestCalls(http: HttpClient): RequestCalls {
     signal === undefined ? {} : { signal };
   return {
     create: (body) => http.request("POST", "/requests", RequestWriteResponse, { body }),
-    list: async (signal) =>
-      (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...signalOption(signal) }))
-        .requests,
+    list: (signal) =>
+      readPages(async (cursor) => {
+        const page = await http.request("GET", "/requests", RequestList, {
+          query: { get_expired: true, ...(cursor === undefined ? {} : { cursor }) },
+          ...signalOption(signal),
+        });
+        return { rows: page.requests, nextCursor: page.next_cursor, stateRev: page.state_rev };
+      }),
     collect: (requestId, signal) =>
       http.request("POST", "/requests/collect", CollectAnswerResponse, {
         body: { request_id: requestId },

@@ -1,15 +1,14 @@
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-/** How a pause is made; the tests' ones take no time. */
 export type Pause = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
-/** Tries of one call after the first, while no answer comes. */
+/** Number of attempts after the first one. */
 const maxResends = 2;
 const initialPauseMilliseconds = 800;
 
 /**
- * Sends a call, and up to two times again while its answer is lost. Only for calls that the service
- * answers the second time as the first: with a keyring change, or with the id of a claim.
+ * Sends an idempotent call, and repeats it up to two times if its response is lost. Calls with a
+ * keyring change or a claim id are idempotent.
  */
 export async function sendWithRetry<T>(pause: Pause, send: () => Promise<T>): Promise<T> {
   for (let failures = 0; ; failures++) {
@@ -23,8 +22,8 @@ export async function sendWithRetry<T>(pause: Pause, send: () => Promise<T>): Pr
 }
 
 /**
- * Whether the service may have done it all the same. Not what is transient: too many calls are
- * refused, and then nothing was done.
+ * Whether the service may have processed the call. Unlike `isTransient`, returns false for a rate
+ * limit, because nothing was processed.
  */
 export function isResponseLost(error: unknown): boolean {
   return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");

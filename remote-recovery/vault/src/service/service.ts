@@ -21,57 +21,64 @@ import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { createDeviceLinkCalls, type DeviceLinkCalls } from "./link-calls.ts";
+import { readPages } from "./read-pages.ts";
 import { createRequestCalls, type RequestCalls } from "./request-calls.ts";
 import { createShareOpeningCalls, type ShareOpeningCalls } from "./share-opening-calls.ts";
 import { createShareCalls, type ShareCalls } from "./share-calls.ts";
 import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
 
-/**
- * The calls that carry sealed bytes. Answers are parsed here; what they say is checked by
- * operations and their parts.
- */
+/** One version of a secret, with the records of all its versions. */
+export type StoredVersion = Omit<SecretContent, "next_cursor">;
+
+/** The calls that transport sealed bytes. They parse the responses; callers verify the contents. */
 export interface Service {
   /**
-   * Null when there is none yet. With `statesSince`, the chain of states after that one too, all
-   * that the service gives piece by piece.
+   * Returns null if there is none yet. With `statesSince`, includes the whole chain of later
+   * states.
    */
   readonly getKeyring: (statesSince: number | null, signal?: AbortSignal) => Promise<Keyring | null>;
   readonly getImageRecords: (signal?: AbortSignal) => Promise<readonly ImageRecord[]>;
-  /** With `since` only what changed after that value of the account's counter. */
+  /** With `since`, includes only changes after that value of the account's change counter. */
   readonly getListPage: (
     position: { readonly cursor: string | null; readonly since: number | null },
     signal?: AbortSignal,
   ) => Promise<SecretPage>;
   readonly store: (body: StoreSecretBody, signal?: AbortSignal) => Promise<StoreSecretResponse>;
-  /** New secrets with one keyring change, all of them or none. */
+  /** Stores new secrets with one keyring change, all or none. */
   readonly storeBatch: (body: StoreSecretsBody, signal?: AbortSignal) => Promise<StoreSecretsResponse>;
-  /** A version by number; null for the newest. */
-  readonly getSecret: (secretId: string, version: number | null, signal?: AbortSignal) => Promise<SecretContent>;
-  /** A line for every version that there ever was. */
+  /** @param version null for the newest one */
+  readonly getSecret: (secretId: string, version: number | null, signal?: AbortSignal) => Promise<StoredVersion>;
+  /** Includes removed versions. */
   readonly getVersions: (secretId: string, signal?: AbortSignal) => Promise<readonly VersionRecord[]>;
-  /** A keyring change alone. */
+  /** Sends a keyring change without rows. */
   readonly changeKeyring: (change: KeyringChange, signal?: AbortSignal) => Promise<void>;
   /**
-   * Rows sealed anew, which show nowhere before a keyring change switches to them. The same rows
-   * once more change nothing.
+   * Stages resealed rows, which stay invisible until a keyring change switches to them. Idempotent.
    */
   readonly stage: (stageId: string, rows: readonly StagedRow[], signal?: AbortSignal) => Promise<void>;
-  /** A page of the digests of what is staged. `not_found` without such a stage. */
+  /** Returns a page of digests of staged rows. Throws `not_found` if there is no such stage. */
   readonly getStagedRows: (stageId: string, cursor: string | null, signal?: AbortSignal) => Promise<StageManifest>;
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<StoredSecret>;
   readonly trash: (secretId: string) => Promise<void>;
   readonly deviceLinks: DeviceLinkCalls;
   readonly requests: RequestCalls;
   readonly shares: ShareCalls;
-  /** Opening what somebody shared with this account. */
-  readonly opening: ShareOpeningCalls;
-  /** Sealed contents, in ranges. */
+  /** Calls that open shares for this account. */
+  readonly shareOpening: ShareOpeningCalls;
   readonly content: Pick<TransferCalls, "range">;
 }
 
 export function createService(http: HttpClient): Service {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
+  const getVersions = (secretId: string, signal?: AbortSignal): Promise<readonly VersionRecord[]> =>
+    readPages(async (cursor) => {
+      const page = await http.request("GET", `/secrets/store/${secretId}/versions`, SecretVersions, {
+        ...(cursor === undefined ? {} : { query: { cursor } }),
+        ...signalOption(signal),
+      });
+      return { rows: page.versions, nextCursor: page.next_cursor, stateRev: page.state_rev };
+    });
 
   return {
     getKeyring: async (statesSince, signal) => {
@@ -89,7 +96,8 @@ export function createService(http: HttpClient): Service {
           ({ state_rev: rev }) => rev > previousRev && rev <= keyring.state_rev,
         );
         states.push(...nextStates);
-        lastRev = nextStates[nextStates.length - 1]?.state_rev; // none: whoever follows the chain finds the gap
+        // undefined if there are no more states; verifying the chain detects a gap
+        lastRev = nextStates[nextStates.length - 1]?.state_rev;
       }
       return { ...keyring, states };
     },
@@ -103,12 +111,19 @@ export function createService(http: HttpClient): Service {
       http.request("POST", "/secrets/store", StoreSecretResponse, { body, ...signalOption(signal) }),
     storeBatch: (body, signal) =>
       http.request("POST", "/secrets/store/batch", StoreSecretsResponse, { body, ...signalOption(signal) }),
-    getSecret: (secretId, version, signal) => {
+    getSecret: async (secretId, version, signal) => {
       const body = { secret_db_id: secretId, ...(version === null ? {} : { version }) };
-      return http.request("POST", "/secrets/store/get-secret", SecretContent, { body, ...signalOption(signal) });
+      const { next_cursor: nextCursor, ...storedVersion } = await http.request(
+        "POST",
+        "/secrets/store/get-secret",
+        SecretContent,
+        { body, ...signalOption(signal) },
+      );
+      return nextCursor === null
+        ? storedVersion
+        : { ...storedVersion, versions: [...(await getVersions(secretId, signal))] };
     },
-    getVersions: async (secretId, signal) =>
-      (await http.request("GET", `/secrets/store/${secretId}/versions`, SecretVersions, signalOption(signal))).versions,
+    getVersions,
     changeKeyring: async (change, signal) => {
       await http.request("PUT", "/user/keyring", KeyringChangeResponse, { body: change, ...signalOption(signal) });
     },
@@ -131,7 +146,7 @@ export function createService(http: HttpClient): Service {
     deviceLinks: createDeviceLinkCalls(http),
     requests: createRequestCalls(http),
     shares: createShareCalls(http),
-    opening: createShareOpeningCalls(http, { isPublic: false }),
+    shareOpening: createShareOpeningCalls(http, { isPublic: false }),
     content: createTransferCalls(http),
   };
 }

@@ -11,16 +11,18 @@ import {
 import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
-/** The calls of whoever shares, or was given something. */
+import { readPages } from "./read-pages.ts";
+
+/** The calls of a share's sender and its recipient. */
 export interface ShareCalls {
   readonly create: (body: CreateShareBody, signal?: AbortSignal) => Promise<unknown>;
   readonly change: (shareId: string, body: ChangeShareBody, signal?: AbortSignal) => Promise<unknown>;
-  /** `share_unavailable` when it is gone. */
+  /** Throws `share_unavailable` if the share no longer exists. */
   readonly revoke: (shareId: string, signal?: AbortSignal) => Promise<void>;
-  /** Those of one secret, ended ones too. */
+  /** Includes ended shares. */
   readonly listOfSecret: (secretId: string, signal?: AbortSignal) => Promise<readonly OwnShare[]>;
   readonly listReceived: (includeEnded: boolean, signal?: AbortSignal) => Promise<ReceivedShares["shares"]>;
-  /** The key directory's word. `not_found` when nobody has that name, or has keys yet. */
+  /** Reads the key directory. Throws `not_found` for an unknown user, or one without keys. */
   readonly getKeyStatement: (userName: string, signal?: AbortSignal) => Promise<KeyStatement>;
   readonly getMe: (signal?: AbortSignal) => Promise<Me>;
 }
@@ -35,20 +37,22 @@ export function createShareCalls(http: HttpClient): ShareCalls {
     revoke: async (shareId, signal) => {
       await http.request("DELETE", `/share/${shareId}`, z.unknown(), signalOption(signal));
     },
-    listOfSecret: async (secretId, signal) =>
-      (
-        await http.request("GET", `/sharelist/${secretId}`, ShareList, {
-          query: { get_expired: true },
+    listOfSecret: (secretId, signal) =>
+      readPages(async (cursor) => {
+        const page = await http.request("GET", `/sharelist/${secretId}`, ShareList, {
+          query: { get_expired: true, ...(cursor === undefined ? {} : { cursor }) },
           ...signalOption(signal),
-        })
-      ).shares,
-    listReceived: async (ended, signal) =>
-      (
-        await http.request("GET", "/user/share-with-me", ReceivedShares, {
-          query: { get_expired: ended },
+        });
+        return { rows: page.shares, nextCursor: page.next_cursor, stateRev: page.state_rev };
+      }),
+    listReceived: (includeEnded, signal) =>
+      readPages(async (cursor) => {
+        const page = await http.request("GET", "/user/share-with-me", ReceivedShares, {
+          query: { get_expired: includeEnded, ...(cursor === undefined ? {} : { cursor }) },
           ...signalOption(signal),
-        })
-      ).shares,
+        });
+        return { rows: page.shares, nextCursor: page.next_cursor, stateRev: page.state_rev };
+      }),
     getKeyStatement: (userName, signal) =>
       http.request("GET", `/users/${userName}/key`, KeyStatement, signalOption(signal)),
     getMe: (signal) => http.request("GET", "/user/me", Me, signalOption(signal)),

@@ -1,18 +1,18 @@
 import { ShareClaim, ShareInfo, ShareOffer, type OpenShareBody } from "@relicario/shared/api";
 import type { HttpClient } from "@relicario/shared/contract";
 
-/** The calls of whoever opens a share. Those of a public link take no session. */
+/** The calls for opening a share. Those of a public link need no session. */
 export interface ShareOpeningCalls {
-  /** What kind of share it is; takes no key and costs nothing. */
+  /** Returns the kind of the share. Needs no key and uses no view. */
   readonly inspect: (shareId: string, signal?: AbortSignal) => Promise<ShareInfo>;
-  /** Who sent it, and what it asks for; costs nothing. */
+  /** Returns who sent the share and what it requires. Uses no view. */
   readonly getOffer: (
     proof: Pick<OpenShareBody, "share_id" | "link_auth">,
     signal?: AbortSignal,
   ) => Promise<ShareOffer>;
   /**
-   * Claims one view. The same claim once more is the same view. `wrong_password`, with the tries
-   * left.
+   * Claims one view; idempotent by `claim_id`. Throws `wrong_password`, with the remaining
+   * attempts.
    */
   readonly claim: (body: OpenShareBody & { readonly claim_id: string }, signal?: AbortSignal) => Promise<ShareClaim>;
 }

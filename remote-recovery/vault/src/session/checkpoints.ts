@@ -5,44 +5,45 @@ import type { Device, StateCheckpoint } from "../device/device.ts";
 import { computeStateDigest } from "../seal/state.ts";
 import type { OpenedKeyring } from "./keyring-views.ts";
 
-/** One state of the account, as an `older_state` names it. */
+/** A state that was refused as `older_state`. */
 export interface OlderState {
   readonly stateRev: number;
-  /** base64url. */
+  /** base64url */
   readonly stateSha256: string;
 }
 
-/** The newest checked state of the account, on the device and in this worker. */
+/** The account's newest verified state, on the device and in this worker. */
 export interface Checkpoints {
   /**
-   * The newest state that this device knows. Where it could not be written down, the one that this
-   * worker knows, but for what was given up by consent.
+   * Includes a newer checkpoint that could not be saved, unless the person consented to abandon it.
    */
   readonly load: () => Promise<StateCheckpoint | null>;
-  /** Saves the newest checked state. Never a lower one, whatever other tabs write meanwhile. */
+  /** Saves a verified state, but never over a newer one from another tab. */
   readonly save: (
     keyring: Pick<Keyring, "state" | "state_rev">,
     opened: Pick<OpenedKeyring, "state" | "keys">,
   ) => Promise<void>;
   /**
-   * Goes back to an older state by consent. The abandoned memory is kept beside it; a new one grows
-   * from here, and what comes later must lead to this state.
+   * Returns to an older state with consent, and saves the abandoned checkpoint with the consent.
+   * Later states must descend from the chosen one.
    *
-   * @returns false, and nothing is changed, when another tab saw a newer one meanwhile: nobody was
-   *   asked about that.
+   * @returns false, without a change, if another tab has saved a newer state, because the person
+   *   did not consent to abandon that one
    */
   readonly accept: (chosen: OlderState) => Promise<boolean>;
 }
 
 export function createCheckpoints(device: Device): Checkpoints {
-  /** Where the device could not write it down. */
-  let unsaved: StateCheckpoint | null = null;
+  /** Set if the device could not save it. */
+  let unsavedCheckpoint: StateCheckpoint | null = null;
 
   async function load(): Promise<StateCheckpoint | null> {
-    const { remembered: stored, consent } = await device.read();
-    if (stored === null || unsaved === null) return stored ?? unsaved;
-    const wasAbandoned = consent !== null && unsaved.stateRev <= consent.abandoned.stateRev;
-    return unsaved.stateRev > stored.stateRev && !wasAbandoned ? unsaved : stored;
+    const { remembered: storedCheckpoint, consent } = await device.read();
+    if (storedCheckpoint === null || unsavedCheckpoint === null) return storedCheckpoint ?? unsavedCheckpoint;
+    const wasAbandoned = consent !== null && unsavedCheckpoint.stateRev <= consent.abandoned.stateRev;
+    return unsavedCheckpoint.stateRev > storedCheckpoint.stateRev && !wasAbandoned
+      ? unsavedCheckpoint
+      : storedCheckpoint;
   }
 
   return {
@@ -56,34 +57,37 @@ export function createCheckpoints(device: Device): Checkpoints {
         count: state.count,
         recipient: keys.recipient,
         signingKey: toBase64url(keys.signingKey),
+        authorKey: toBase64url(keys.authorKey),
       };
       if (!advances((await device.read()).remembered, next)) return;
       try {
         await device.update((current) =>
           advances(current.remembered, next) ? { remembered: { ...current.remembered, ...next } } : null,
         );
-        unsaved = null;
+        unsavedCheckpoint = null;
       } catch (error) {
         if (!isPortalError(error, "storage_full")) throw error;
-        // the disk is full: this worker still remembers, and the next one checks less
-        if (advances(unsaved, next)) unsaved = next;
+        // the disk is full: kept until this worker ends; the next worker has an older checkpoint
+        if (advances(unsavedCheckpoint, next)) unsavedCheckpoint = next;
       }
     },
     accept: async ({ stateRev, stateSha256 }) => {
       const checkpoint = await load();
       if (checkpoint === null) return true;
       const concurrentChange = { detected: false };
-      await device.update(({ remembered: stored, consent }) => {
-        const newestKnown = newestOf(stored, checkpoint);
+      await device.update(({ remembered: storedCheckpoint, consent }) => {
+        const newestKnown = pickNewest(storedCheckpoint, checkpoint);
         concurrentChange.detected = newestKnown.stateSha256 !== checkpoint.stateSha256;
         if (concurrentChange.detected) return null;
         return {
           remembered: { ...newestKnown, stateRev, stateSha256, root: null, count: null },
-          consent: { stateRev, stateSha256, abandoned: newestOf(consent?.abandoned ?? null, newestKnown) },
+          consent: { stateRev, stateSha256, abandoned: pickNewest(consent?.abandoned ?? null, newestKnown) },
+          bookInner: null, // consent covers what the older state contains
+          versions: {},
         };
       });
       if (concurrentChange.detected) return false;
-      unsaved = null;
+      unsavedCheckpoint = null;
       return true;
     },
   };
@@ -94,6 +98,6 @@ function advances(previous: StateCheckpoint | null, next: StateCheckpoint): bool
   return next.stateRev === previous.stateRev && next.stateSha256 === previous.stateSha256 && previous.root === null;
 }
 
-function newestOf(left: StateCheckpoint | null, right: StateCheckpoint): StateCheckpoint {
+function pickNewest(left: StateCheckpoint | null, right: StateCheckpoint): StateCheckpoint {
   return left !== null && left.stateRev > right.stateRev ? left : right;
 }

@@ -1,13 +1,13 @@
 import type { Keyring, KeyringChange } from "@relicario/shared/api";
 
-import type { VerifiedOpeners } from "../device/checked-openers.ts";
+import type { VerifiedInner } from "../device/verified-inner.ts";
 import type { MetadataKeys } from "../seal/account-key.ts";
 import type { Book } from "../seal/book.ts";
 import type { Requests } from "../seal/requests.ts";
 import type { Shares } from "../seal/shares.ts";
 import type { State } from "../seal/state.ts";
 
-/** The keyring as given and, when this device holds the key, what it says. */
+/** The keyring as sent and, if the session has its keys, as opened. */
 export interface KeyringView {
   readonly keyring: Keyring;
   readonly openedKeyring: OpenedKeyring | null;
@@ -22,35 +22,40 @@ export interface OpenedKeyring {
   readonly requests: Requests | null;
 }
 
-/** A keyring that was opened and verified, with what a device remembers of it. */
-export interface VerifiedOpening {
+/** An opened and verified keyring, with what to save of it on the device. */
+export interface VerifiedContents {
   readonly openedKeyring: OpenedKeyring;
-  /** Null where no account key was there to verify them. */
-  readonly openers: VerifiedOpeners | null;
+  /** Null without an account key to open it. */
+  readonly inner: VerifiedInner | null;
 }
 
-/** A keyring as it was fetched and verified, before the session takes anything of it. */
+/** A fetched and verified keyring that has not been applied to the session. */
 export interface VerifiedKeyring {
   readonly keyring: Keyring;
-  /** Null while the session has no key that opens it. */
-  readonly opening: VerifiedOpening | null;
-  readonly pending: PendingOutcome;
+  /** Null if the session has no key that opens it. */
+  readonly contents: VerifiedContents | null;
+  readonly pendingAccount: PendingAccountOutcome;
 }
 
-/** What a keyring says of the account that waits on this device. */
-export type PendingOutcome =
-  /** None waits, or nothing can be said of it yet. */
+/** Outcome of the account pending on this device; `statementSig` identifies its key statement. */
+export type PendingAccountOutcome =
+  /** No account is pending, or its outcome is unknown. */
   | { readonly kind: "unresolved" }
-  /** It is this account. `complete`: the service is seen to have its slot and image record too. */
-  | { readonly kind: "published"; readonly opening: VerifiedOpening; readonly complete: boolean }
-  /** It never was, and will not be: there is another account. */
-  | { readonly kind: "superseded" };
+  /** The keyring is this account's. `hasSlotAndRecord`: the service has its slot and image too. */
+  | {
+      readonly kind: "published";
+      readonly statementSig: string;
+      readonly contents: VerifiedContents;
+      readonly hasSlotAndRecord: boolean;
+    }
+  /** The keyring is of another account: this one will never be published. */
+  | { readonly kind: "superseded"; readonly statementSig: string };
 
-/** A signed keyring change, and the account after it. */
+/** A signed keyring change, with the keys and the state after it. */
 export interface SignedChange {
   readonly keys: MetadataKeys;
-  readonly keyring: KeyringChange;
+  readonly keyringChange: KeyringChange;
   readonly state: State;
-  /** Whether an account begins with it. */
+  /** Whether this is the first change of an account. */
   readonly createsAccount: boolean;
 }

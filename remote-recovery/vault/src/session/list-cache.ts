@@ -7,52 +7,47 @@ import type { Label } from "../seal/label.ts";
 import type { RootRow } from "../seal/state.ts";
 
 /**
- * A row as the vault holds it in memory: with the digest of its label, and the label once it was
- * opened. With these a write needs only the changes since the last reading to compute the root over
- * all rows.
+ * A row in memory, with the digest of its label and, once opened, the label. The digests let a
+ * write compute the root of all rows from only the changes since the last reading.
  */
 export interface AccountRow extends RootRow {
-  readonly stored: Omit<StoredSecret, "label">;
-  /** As sent; dropped once it is opened. */
+  readonly storedSecret: Omit<StoredSecret, "label">;
+  /** Sealed label as sent; null once opened. */
   sealedLabel: string | null;
-  /** It was kept on the device: its digest is compared when it is opened. */
+  /** Whether the row was read from the device; its digest is then compared when it is opened. */
   unchecked: boolean;
-  /** The opened label, as a promise, so that two callers at the same time open it once. */
-  label: Promise<Label> | null;
+  /** The opened label; a promise, so that concurrent callers open it once. */
+  labelPromise: Promise<Label> | null;
 }
 
-/**
- * All rows as they were read and checked last, and where the account's counter of row changes
- * stood.
- */
+/** All rows as last read and verified, with the account's counter of row changes. */
 export interface CachedList {
   readonly rows: ReadonlyMap<string, AccountRow>;
   readonly stateRev: number;
   readonly changes: number;
   /**
-   * What was read and not kept on the device yet. Null on a device that keeps no rows, and when
-   * there is nothing new.
+   * Rows fetched but not saved on the device; null if there are none, or the device caches no rows.
    */
-  readonly unsaved: FetchedRows | null;
+  readonly unsavedRows: FetchedRows | null;
 }
 
 /**
- * The list as it was read last, in this worker and on an own device: [Note: Kept rows]. Believed no
- * more than what the service sends.
+ * The list as last read, in this worker and on an own device, see [Note: Kept rows]. Trusted no
+ * more than data from the service.
  */
 export interface ListCache {
-  /** Null before the first reading, and after one that did not fit. */
+  /** Null before the first reading and after a mismatch. */
   readonly get: () => CachedList | null;
-  /** Takes the rows that an own device keeps, once in the life of a worker. */
+  /** Loads the rows that an own device caches, once per worker. */
   readonly load: () => Promise<void>;
   readonly replace: (list: CachedList) => void;
-  /** The next reading is of everything; what the device keeps stays. */
+  /** Makes the next reading fetch all rows; the device's cache stays. */
   readonly drop: () => void;
-  /** Begins to write what was read since the last time to an own device. */
+  /** Starts saving on an own device what was read since the last save. */
   readonly save: () => void;
-  /** Answers when what {@link save} began is written. */
+  /** Resolves when {@link save} has finished. */
   readonly waitForSave: () => Promise<void>;
-  /** What is held, here and on the device, does not fit: the next reading is of everything. */
+  /** Clears memory and device after a mismatch, so that the next reading fetches all rows. */
   readonly clear: () => Promise<void>;
   readonly clearDevice: () => Promise<void>;
 }
@@ -60,23 +55,26 @@ export interface ListCache {
 export function createListCache(device: Device, userId: string): ListCache {
   const rowCache = createRowCache(device, userId);
   let current: CachedList | null = null;
-  let loading: Promise<void> | null = null;
+  let loadPromise: Promise<void> | null = null;
   /** Never rejects. */
-  let lastWrite: Promise<void> = Promise.resolve();
+  let lastWritePromise: Promise<void> = Promise.resolve();
 
   async function restore(): Promise<void> {
     const list = (await device.read()).kind === "own" ? await rowCache.read() : null;
     if (list === null || current !== null) return;
     const rows = list.rows.map(({ rev, labelHex, row: { label: sealedLabel, ...stored } }): [string, AccountRow] => {
       const { secret_db_id: secretId, version } = stored;
-      return [secretId, { secretId, version, rev, labelHex, stored, sealedLabel, unchecked: true, label: null }];
+      return [
+        secretId,
+        { secretId, version, rev, labelHex, storedSecret: stored, sealedLabel, unchecked: true, labelPromise: null },
+      ];
     });
-    current = { rows: new Map(rows), stateRev: list.stateRev, changes: list.changes, unsaved: null };
+    current = { rows: new Map(rows), stateRev: list.stateRev, changes: list.changes, unsavedRows: null };
   }
 
   return {
     get: () => current,
-    load: () => (loading ??= measure("kept rows", restore)),
+    load: () => (loadPromise ??= measure("kept rows", restore)),
     replace: (list) => {
       current = list;
     },
@@ -84,15 +82,15 @@ export function createListCache(device: Device, userId: string): ListCache {
       current = null;
     },
     save: () => {
-      const unsaved = current?.unsaved ?? null;
+      const unsaved = current?.unsavedRows ?? null;
       if (current === null || unsaved === null) return;
-      current = { ...current, unsaved: null };
-      lastWrite = lastWrite.then(() => rowCache.write(unsaved));
+      current = { ...current, unsavedRows: null };
+      lastWritePromise = lastWritePromise.then(() => rowCache.write(unsaved));
     },
-    waitForSave: () => lastWrite,
+    waitForSave: () => lastWritePromise,
     clear: async () => {
       current = null;
-      loading = Promise.resolve();
+      loadPromise = Promise.resolve();
       await rowCache.clear();
     },
     clearDevice: () => rowCache.clear(),

@@ -1,8 +1,8 @@
-/** The parts of reading a list, as `pnpm bench:list` asks for them. */
+/** Parts of reading a list, as reported by `pnpm bench:list`. */
 type ListPart = "keyring" | "kept rows" | "pages" | "digests" | "comparing" | "opening first" | "opening";
 
 /**
- * Notes how long a part took as a measure of User Timing (W3C) of this worker. It says nothing of
+ * Records the duration of a part as a User Timing measure (W3C) of this worker, without any data of
  * the account.
  */
 export async function measure<T>(part: ListPart, callback: () => T | Promise<T>): Promise<T> {
@@ -14,7 +14,7 @@ export async function measure<T>(part: ListPart, callback: () => T | Promise<T>)
   }
 }
 
-/** The same for what is not waited for. @param start by `performance.now()` */
+/** Like {@link measure}, for a synchronous part. @param start value of `performance.now()` */
 export function recordDuration(part: ListPart, start: number): void {
   performance.measure(`list ${part}`, { start });
 }

@@ -1,118 +1,163 @@
 import type { Keyring } from "@relicario/shared/api";
-import type { VaultState } from "@relicario/shared/contract";
+import type { DeviceKind, StrengthLevel, VaultState } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
-import { saveCheckedOpeners } from "../device/checked-openers.ts";
+import { saveVerifiedInner } from "../device/verified-inner.ts";
 import { getLockedSince, type Device, type StateCheckpoint } from "../device/device.ts";
-import { clearPendingAccount, type FirstAccount } from "../device/pending-account.ts";
+import { clearPendingAccount, type UnpublishedAccount } from "../device/pending-account.ts";
 import { fromStoredMetadataKeys, hasSameAccountKey, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
+import { copyOpenerKeys, type RecognisedOpener } from "../seal/opener.ts";
+import type { MarkNote, MarkQuestion } from "../seal/mark.ts";
 import type { Service } from "../service/service.ts";
 import { createClaims, type ViewClaims } from "../service/claims.ts";
 import { pauseFor, type Pause } from "../service/send-with-retry.ts";
 import { createCheckpoints, type Checkpoints, type OlderState } from "./checkpoints.ts";
-import type { PendingOutcome, SignedChange, VerifiedKeyring, VerifiedOpening } from "./keyring-views.ts";
+import type { PendingAccountOutcome, SignedChange, VerifiedKeyring, VerifiedContents } from "./keyring-views.ts";
 import { createListCache, type ListCache } from "./list-cache.ts";
 import { createWriterQueue, type WriterLocks } from "./writer-queue.ts";
 
-/**
- * What a session is made of. Clock, pauses and locks are parameters so that tests can replace them.
- */
+/** Estimates a passphrase or password. Throws `vault_unavailable`. */
+export type EstimateStrength = (passphrase: string) => Promise<StrengthLevel>;
+
+/** Clock, pauses and locks are parameters so that tests can replace them. */
 export interface VaultSessionDeps {
   readonly userId: string;
   readonly service: Service;
   readonly engine: Engine;
+  readonly estimateStrength: EstimateStrength;
   readonly device: Device;
-  /** Starts locked, whatever the device keeps. */
+  /** Starts locked even if the device has keys. */
   readonly locked?: boolean;
-  /** Called after each change of the state. */
   readonly onStateChange: (state: VaultState) => void;
-  /** Milliseconds since 1970. */
+  /** Returns whether the person says that the mark is theirs. Rejects with `cancelled`. */
+  readonly confirmMark: (question: MarkQuestion) => Promise<boolean>;
+  /**
+   * Until when a presented opener is kept, in milliseconds since 1970; null if it is not kept.
+   * Without it none is.
+   */
+  readonly keepOpenerUntil?: () => Promise<number | null>;
+  /** Milliseconds since 1970 */
   readonly now?: () => number;
   readonly pause?: Pause;
-  /** Web Locks, where the browser has them. */
+  /** Web Locks, if the browser has them. */
   readonly locks?: WriterLocks | null;
+}
+
+/** A presented opener, and what must hold for it in the book. */
+interface KeptOpener extends RecognisedOpener {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** Metadata keys, with the account key that they were derived from. */
+interface UnlockedKeys {
+  readonly keys: MetadataKeys;
+  /** Null until an opener is presented. */
+  readonly accountKey: AccountKey | null;
 }
 
 /**
  * [Note: Session transitions] The vault of one signed-in user, in its worker. Operations read it;
- * its keys and its state change here alone. Locked is to be without metadata keys: an own device
- * that was not locked gives them at the start. The account key comes from an opener, always.
+ * only this class changes its keys and its state. It is unlocked if it has metadata keys. The
+ * account key comes from an opener, or is generated for a new account; no device stores it.
  *
- * | transition                  | keys after it                        | caller                 |
- * | --------------------------- | ------------------------------------ | ---------------------- |
- * | start                       | what an own device keeps             | the worker             |
- * | `adopt`                     | new account key, pending account     | openers, import, reset |
- * | undo of `adopt`             | account key and pending as before    | a reset that failed    |
- * | `apply` of no keyring       | as before                            | `refreshKeyring`       |
- * | `apply`, pending published  | the pending account's, if adopted    | `refreshKeyring`       |
- * | `apply`, pending superseded | no account key, nothing pending      | `refreshKeyring`       |
- * | `apply`, otherwise          | as before; checkpoint if opened      | `refreshKeyring`       |
- * | `unlock`                    | those that an opener gave            | `openAccount`          |
- * | `commit`                    | those of the published change        | `publishWithRetry`     |
- * | `withRejectedState`         | as before; notes the refused state   | readers of the keyring |
- * | `acceptState`               | as before; refused state accepted    | `acceptOlderState`     |
- * | `reportUnlocked`            | as before; the page hears `unlocked` | unlock, rotate, device |
- * | `lock`                      | none                                 | tests so far           |
+ * | transition          | keys after it                                     | caller             |
+ * | ------------------- | ------------------------------------------------- | ------------------ |
+ * | start               | metadata keys saved on an own, unlocked device    | the worker         |
+ * | `adopt`             | as before; the new account is pending beside them | openers, import,   |
+ * |                     |                                                   | reset              |
+ * | undo of `adopt`     | as before; that account is pending on the device  | a failed reset     |
+ * |                     | only                                              |                    |
+ * | `apply`, published  | the account's if it is the adopted one; it stays  | `refreshKeyring`   |
+ * |                     | pending until its slot and record are visible too |                    |
+ * | `apply`, superseded | as before; that account is no longer pending      | `refreshKeyring`   |
+ * | `apply`, otherwise  | as before                                         | `refreshKeyring`   |
+ * | `unlock`            | the opener's; refuses a lower epoch               | `openAccount`      |
+ * | `commit`            | the adopted account's if it is the one published; | `publishWithRetry` |
+ * |                     | otherwise as before                               |                    |
+ * | `withRejectedState` | as before; saves the refused state if a person    | readers            |
+ * |                     | may accept it                                     |                    |
+ * | `acceptState`       | as before; that state becomes the checkpoint      | `acceptOlderState` |
+ * | `reportUnlocked`    | as before                                         | `unlock`, rotate,  |
+ * |                     |                                                   | device kind        |
+ * | `lock`              | none; nothing adopted, no opened list             | `unlock`, if it    |
+ * |                     |                                                   | fails after that   |
  *
- * A lock of the page ends the worker, and the session with it. `state` is what the page is told:
- * `unknown` before the first reading, `empty` without a keyring, `locked` also while the keys are
- * older than the keyring, `unlocked`.
+ * A transition that sets keys checks them after its last `await`: another may have run meanwhile.
+ * In the browser a lock ends the worker, and so the session. `state` is reported to the page:
+ * `unknown` before the first reading, `empty` without a keyring, `unlocked`, and `locked`, also
+ * when a reading shows a higher epoch than that of the keys. The idle timer does not depend on it:
+ * it runs from when the session has keys until the worker ends.
  */
 export class VaultSession {
   readonly userId: string;
   readonly service: Service;
   readonly engine: Engine;
+  readonly estimateStrength: EstimateStrength;
   readonly device: Device;
   readonly now: () => number;
   readonly pause: Pause;
-  /** Views of shares that this worker has asked for. */
+  readonly confirmMark: VaultSessionDeps["confirmMark"];
   readonly claims: ViewClaims;
-  readonly list: ListCache;
+  readonly listCache: ListCache;
   readonly runExclusive: <T>(write: () => Promise<T>) => Promise<T>;
+  /**
+   * Openers that signed tickets of this session name, by the ticket's SHA-256 (base64url). Metadata
+   * keys alone can change the openers of a label, but not these.
+   */
+  readonly signedOpeners = new Map<string, readonly string[]>();
 
   readonly #onStateChange: (state: VaultState) => void;
   readonly #checkpoints: Checkpoints;
   #state: VaultState = { status: "unknown" };
-  #keys: MetadataKeys | null;
-  #accountKey: AccountKey | null = null;
-  #pending: FirstAccount | null = null;
+  #unlocked: UnlockedKeys | null;
+  #adopted: UnpublishedAccount | null = null;
   #rejectedState: OlderState | null = null;
+  #markNote: MarkNote | null = "first";
+  readonly #keepOpenerUntil: () => Promise<number | null>;
+  #keptOpener: KeptOpener | null = null;
 
-  /** @param keys those that the device keeps; null starts locked */
+  /** @param keys keys from the device; null starts locked */
   constructor(deps: VaultSessionDeps, keys: MetadataKeys | null) {
     this.userId = deps.userId;
     this.service = deps.service;
     this.engine = deps.engine;
+    this.estimateStrength = deps.estimateStrength;
     this.device = deps.device;
     this.now = deps.now ?? Date.now;
     this.pause = deps.pause ?? pauseFor;
+    this.confirmMark = deps.confirmMark;
+    this.#keepOpenerUntil = deps.keepOpenerUntil ?? (() => Promise.resolve(null));
     this.claims = createClaims(this.now);
-    this.list = createListCache(deps.device, deps.userId);
-    this.runExclusive = createWriterQueue(deps.device.name, deps.locks);
+    this.listCache = createListCache(deps.device, deps.userId);
+    this.runExclusive = createWriterQueue(deps.device.storageKey, deps.locks);
     this.#onStateChange = deps.onStateChange;
     this.#checkpoints = createCheckpoints(deps.device);
-    this.#keys = keys;
+    this.#unlocked = keys === null ? null : { keys, accountKey: null };
   }
 
   /** Null while locked. */
   get keys(): MetadataKeys | null {
-    return this.#keys;
+    return this.#unlocked?.keys ?? null;
   }
 
-  /** From the showing of an opener until a lock or the end of the worker; null before. */
+  /** Account key of {@link keys}. Null until an opener is presented, and after locking. */
   get accountKey(): AccountKey | null {
-    return this.#accountKey;
+    return this.#unlocked?.accountKey ?? null;
   }
 
-  /**
-   * An account that this worker made, or whose opener was shown, and that is perhaps not published.
-   */
-  get pending(): FirstAccount | null {
-    return this.#pending;
+  /** An account that this session created or opened, until its publication is visible. */
+  get adoptedAccount(): UnpublishedAccount | null {
+    return this.#adopted;
   }
 
-  /** The state that was refused last as `older_state`: only this one may the person choose. */
+  /** What a prompt says about a mark that the device does not keep. */
+  get markNote(): MarkNote | null {
+    return this.#markNote;
+  }
+
+  /** The last state refused as `older_state`, the only one that the person may accept. */
   get rejectedState(): OlderState | null {
     return this.#rejectedState;
   }
@@ -121,80 +166,105 @@ export class VaultSession {
     return this.#state;
   }
 
-  /** @throws PortalError `vault_locked`. */
+  /** @throws PortalError `vault_locked` */
   requireKeys(): MetadataKeys {
-    if (this.#keys === null) throw new PortalError("vault_locked");
-    return this.#keys;
+    if (this.#unlocked === null) throw new PortalError("vault_locked");
+    return this.#unlocked.keys;
   }
 
-  /** @throws PortalError `vault_locked`, `show_opener_first`. */
+  /** @throws PortalError `vault_locked`, `show_opener_first` */
   requireAccountKey(): AccountKey {
     this.requireKeys();
-    if (this.#accountKey === null) throw new PortalError("show_opener_first");
-    return this.#accountKey;
+    if (this.accountKey === null) throw new PortalError("show_opener_first");
+    return this.accountKey;
   }
 
-  /** The newest state that this device knows. */
+  /**
+   * Returns the account key that these metadata keys come from: the session's, or that of the
+   * account that it created. Null if no opener was presented, or the session has other keys by now.
+   */
+  getAccountKeyOf(keys: MetadataKeys): AccountKey | null {
+    const adopted = this.#adopted;
+    if (adopted !== null && hasSameAccountKey(adopted.documents.keys, keys)) return adopted.accountKey;
+    return this.#unlocked !== null && hasSameAccountKey(this.#unlocked.keys, keys) ? this.#unlocked.accountKey : null;
+  }
+
+  /** As {@link getAccountKeyOf}. @throws PortalError `show_opener_first`. */
+  requireAccountKeyOf(keys: MetadataKeys): AccountKey {
+    const accountKey = this.getAccountKeyOf(keys);
+    if (accountKey === null) throw new PortalError("show_opener_first");
+    return accountKey;
+  }
+
   loadCheckpoint(): Promise<StateCheckpoint | null> {
     return this.#checkpoints.load();
   }
 
   /**
-   * Takes an account that is not published yet. The metadata keys stay what they are until it is.
+   * Makes a new account the pending one. The keys change only when `apply` sees it published.
    *
-   * @param accountKey that in memory where the account was adopted before
-   * @returns its undo
+   * @returns an undo function, without effect once the account is no longer pending
    */
-  adopt(firstAccount: FirstAccount, accountKey: AccountKey | null = this.#accountKey): () => void {
-    const previous = { accountKey: this.#accountKey, pending: this.#pending };
-    this.#accountKey = accountKey;
-    this.#pending = firstAccount;
+  adopt(account: UnpublishedAccount): () => void {
+    this.#adopted = account;
     return () => {
-      this.#accountKey = previous.accountKey;
-      this.#pending = previous.pending;
+      if (this.#adopted === account) this.#adopted = null;
     };
   }
 
   /**
-   * Takes what was fetched and verified: the checkpoint, what became of the pending account, and
-   * the state. Null when there is no keyring.
+   * Applies a verified keyring, or null if there is none: resolves the pending account, saves the
+   * checkpoint and reports the state.
    *
-   * @throws PortalError those of writing to the device, but `storage_full`.
+   * @throws PortalError errors of writing to the device, except `storage_full`
    */
-  async apply(verified: VerifiedKeyring | null): Promise<void> {
-    if (verified === null) this.#setState({ status: "empty" });
-    else {
-      await this.#resolvePending(verified.keyring, verified.pending);
-      if (verified.opening === null) this.#setState({ status: "locked" });
-      else {
-        await this.#saveVerified(verified.keyring, verified.opening);
+  async apply(verifiedKeyring: VerifiedKeyring | null): Promise<void> {
+    if (verifiedKeyring === null) {
+      if (this.#unlocked === null) this.#setState({ status: "empty" });
+    } else {
+      await this.#resolvePendingAccount(verifiedKeyring.keyring, verifiedKeyring.pendingAccount);
+      if (verifiedKeyring.contents !== null) {
+        await this.#saveVerified(verifiedKeyring.keyring, verifiedKeyring.contents);
         await this.reportUnlocked();
-      }
+      } else if (this.#unlocked === null || verifiedKeyring.keyring.key_epoch > this.#unlocked.keys.keyEpoch)
+        this.#setState({ status: "locked" });
+      else await this.reportUnlocked();
     }
     this.#rejectedState = null;
   }
 
-  /** Takes the keys that an opener gave, once everything that was opened with them fits. */
-  async unlock(keyring: Keyring, opening: VerifiedOpening, accountKey: AccountKey): Promise<void> {
-    const { keys } = opening.openedKeyring;
-    // Another operation may be using the one that is held: it is never wiped under it.
-    if (this.#accountKey !== null && this.#keys !== null && hasSameAccountKey(this.#keys, keys)) accountKey.wipe();
-    else this.#accountKey = accountKey;
-    this.#keys = keys;
-    await this.#saveVerified(keyring, opening);
+  /**
+   * Takes over an opener's keys. The caller must have verified everything opened with them.
+   *
+   * @param accountKey wiped here if the session already has it
+   * @throws PortalError `own_key_changed` if the session has keys of a higher epoch by now; errors
+   *   of writing to the device, except `storage_full`. It then unlocks nothing
+   */
+  async unlock(keyring: Keyring, contents: VerifiedContents, accountKey: AccountKey): Promise<void> {
+    await this.#saveVerified(keyring, contents);
+    const { keys } = contents.openedKeyring;
+    const current = this.#unlocked;
+    if (current !== null && keys.keyEpoch < current.keys.keyEpoch) throw new PortalError("own_key_changed");
+    // an operation may be using the current account key, so the new copy is wiped instead
+    const heldKey = current !== null && hasSameAccountKey(current.keys, keys) ? current.accountKey : null;
+    if (heldKey !== null) accountKey.wipe();
+    this.#unlocked = { keys, accountKey: heldKey ?? accountKey };
   }
 
   /**
-   * Takes the keys and the state of a change that was published. An account that begins is
-   * remembered by the reading that shows it, not for the service's word.
+   * Applies a published change. Only `apply` saves the checkpoint of a new account, after reading
+   * it back, because the service's response alone is not trusted.
    */
-  async commit({ keys, keyring, state, createsAccount }: SignedChange): Promise<void> {
-    this.#keys = keys;
-    if (!createsAccount) await this.#checkpoints.save(keyring, { state, keys });
+  async commit({ keys, keyringChange, state, createsAccount }: SignedChange): Promise<void> {
+    if (!createsAccount) await this.#checkpoints.save(keyringChange, { state, keys });
+    else if (this.#adopted !== null && hasSameAccountKey(this.#adopted.documents.keys, keys))
+      this.#unlocked = { keys, accountKey: this.#adopted.accountKey };
     await this.reportUnlocked();
   }
 
-  /** Notes which state an `older_state` was about: consent is to this one alone. */
+  /**
+   * Saves the state that an `older_state` refused, because the person can consent only to that one.
+   */
   async withRejectedState<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await read();
@@ -205,9 +275,9 @@ export class VaultSession {
   }
 
   /**
-   * The deliberate choice after `older_state`.
+   * Accepts an older state with the person's consent.
    *
-   * @returns false, and nothing is changed, when another tab saw a newer state meanwhile
+   * @returns false, without a change, if another tab has saved a newer state
    */
   async acceptState(chosen: OlderState): Promise<boolean> {
     if (!(await this.#checkpoints.accept(chosen))) return false;
@@ -215,32 +285,72 @@ export class VaultSession {
     return true;
   }
 
-  /** Drops every key. What waits on the device stays. */
+  /**
+   * Keeps a copy of a presented opener for further openings, for the time that the person chose.
+   */
+  async keepOpener(recognisedOpener: RecognisedOpener): Promise<void> {
+    const opener = copyOpenerKeys(recognisedOpener.opener);
+    const until = await this.#keepOpenerUntil();
+    if (until === null || this.#unlocked === null) {
+      opener.wipe();
+      return;
+    }
+    this.releaseKeptOpener();
+    this.#keptOpener = { ...recognisedOpener, opener, until };
+  }
+
+  /** Returns a copy that the caller wipes. Null if none is kept. */
+  copyKeptOpener(): RecognisedOpener | null {
+    if (this.#keptOpener !== null && this.now() >= this.#keptOpener.until) this.releaseKeptOpener();
+    return this.#keptOpener === null ? null : { ...this.#keptOpener, opener: copyOpenerKeys(this.#keptOpener.opener) };
+  }
+
+  releaseKeptOpener(): void {
+    this.#keptOpener?.opener.wipe();
+    this.#keptOpener = null;
+  }
+
+  /** Called when the person has read what the prompt says about the mark, or knows the mark. */
+  acknowledgeMark(): void {
+    this.#markNote = null;
+  }
+
+  /** Discards keys and opened rows. The device keeps pending data. */
   lock(): void {
-    this.#keys = null;
-    this.#accountKey = null;
-    this.#pending = null;
+    this.#unlocked?.accountKey?.wipe();
+    this.#adopted?.accountKey.wipe();
+    this.releaseKeptOpener();
+    this.#unlocked = null;
+    this.#adopted = null;
+    this.#rejectedState = null;
+    this.listCache.drop();
     this.#setState({ status: "locked" });
   }
 
-  /** Tells the page that the vault is unlocked, and on which kind of device. */
+  /** Reports to the page that the vault is unlocked, if it is, and on which kind of device. */
   async reportUnlocked(): Promise<void> {
-    this.#setState({ status: "unlocked", device: (await this.device.read()).kind });
+    let device: DeviceKind | null = null;
+    try {
+      device = (await this.device.read()).kind;
+    } finally {
+      if (this.#unlocked !== null) this.#setState({ status: "unlocked", device }); // also on failure
+    }
   }
 
-  async #resolvePending(keyring: Keyring, outcome: PendingOutcome): Promise<void> {
+  async #resolvePendingAccount(keyring: Keyring, outcome: PendingAccountOutcome): Promise<void> {
     if (outcome.kind === "unresolved") return;
-    if (outcome.kind === "published") {
-      await this.#saveVerified(keyring, outcome.opening);
-      if (this.#pending !== null) this.#keys = outcome.opening.openedKeyring.keys;
-      if (!outcome.complete) return;
-    } else if (this.#pending !== null) this.#accountKey = null; // of the account that never was
-    this.#pending = null;
-    await clearPendingAccount(this.device);
+    const isPublished = outcome.kind === "published";
+    if (isPublished) await this.#saveVerified(keyring, outcome.contents);
+    const isResolved = !isPublished || outcome.hasSlotAndRecord;
+    if (isResolved) await clearPendingAccount(this.device, outcome.statementSig);
+    const adopted = this.#adopted;
+    if (adopted?.documents.statement.sig !== outcome.statementSig) return;
+    if (isPublished) this.#unlocked = { keys: outcome.contents.openedKeyring.keys, accountKey: adopted.accountKey };
+    if (isResolved) this.#adopted = null;
   }
 
-  async #saveVerified(keyring: Keyring, { openedKeyring, openers }: VerifiedOpening): Promise<void> {
-    if (openers !== null) await saveCheckedOpeners(this.device, openers);
+  async #saveVerified(keyring: Keyring, { openedKeyring, inner }: VerifiedContents): Promise<void> {
+    if (inner !== null) await saveVerifiedInner(this.device, inner);
     await this.#checkpoints.save(keyring, openedKeyring);
   }
 
@@ -251,7 +361,7 @@ export class VaultSession {
   }
 }
 
-/** Starts locked, and unlocked on an own device that was not locked. */
+/** Opens a session: unlocked on an own device that was not locked, otherwise locked. */
 export async function openVaultSession(deps: VaultSessionDeps): Promise<VaultSession> {
   const record = await deps.device.read();
   const isLocked = deps.locked === true || getLockedSince(record, (deps.now ?? Date.now)()) !== null;
@@ -259,7 +369,13 @@ export async function openVaultSession(deps: VaultSessionDeps): Promise<VaultSes
   return new VaultSession(deps, keys);
 }
 
+/**
+ * Returns the state that a person may choose: only one that the checkpoint refuses. A keyring with
+ * inconsistent parts stays refused, whatever the checkpoint.
+ */
 function toOlderState({ details }: PortalError): OlderState | null {
-  const { given: stateRev, given_sha256: stateSha256 } = details;
-  return typeof stateRev === "number" && typeof stateSha256 === "string" ? { stateRev, stateSha256 } : null;
+  const { given: stateRev, given_sha256: stateSha256, remembered } = details;
+  return typeof stateRev === "number" && typeof stateSha256 === "string" && typeof remembered === "number"
+    ? { stateRev, stateSha256 }
+    : null;
 }

@@ -1,30 +1,42 @@
-/** An exclusive lock by name, held while `callback` runs. */
 export interface WriterLocks {
   readonly request: <T>(name: string, callback: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * Runs writers one after another, those of this account in other tabs too, so that a device never
- * conflicts with itself. Without Web Locks two tabs conflict like two devices do, and the one that
- * loses tries again.
+ * Runs an account's writers one after another, across tabs, so that a device never conflicts with
+ * itself. Without Web Locks, which browsers refuse together with storage, two tabs conflict like
+ * two devices, and one of them retries.
  */
 export function createWriterQueue(
   account: string,
   givenLocks: WriterLocks | null = null,
 ): <T>(write: () => Promise<T>) => Promise<T> {
-  const locks = givenLocks ?? browserLocks();
+  const locks = givenLocks ?? getBrowserLocks();
   let queue: Promise<unknown> = Promise.resolve();
   return (write) => {
     const lockedWrite = () => (locks === null ? write() : locks.request(`relicario-vault writer ${account}`, write));
     const result = queue.then(lockedWrite, lockedWrite);
-    // the error goes to the caller of this write; the next write runs in any case
+    // the caller gets the error; the next write runs in any case
     queue = result.catch(() => null);
     return result;
   };
 }
 
-function browserLocks(): WriterLocks | null {
+function getBrowserLocks(): WriterLocks | null {
   if (!("navigator" in globalThis) || !("locks" in globalThis.navigator)) return null;
   const { locks } = globalThis.navigator;
-  return { request: (name, callback) => locks.request(name, callback) };
+  return {
+    request: async (name, callback) => {
+      const outcome = { isStarted: false };
+      try {
+        return await locks.request(name, () => {
+          outcome.isStarted = true;
+          return callback();
+        });
+      } catch (error) {
+        if (outcome.isStarted) throw error;
+        return callback();
+      }
+    },
+  };
 }

@@ -9,14 +9,14 @@ import {
 } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUpKeys, personError, requireUnchangedKeys, safetyWordsOf } from "../people/pinned-keys.ts";
+import { lookUpKeys, createPersonError, requireUnchangedKeys, deriveSafetyWords } from "../people/pinned-keys.ts";
 import { deriveRecipient } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { sha256 } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { deriveLinkIdentity } from "../seal/link-keys.ts";
 import { openSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
-import { requireAccountKey } from "../openers/require-account-key.ts";
+import { obtainAccountKey } from "../openers/obtain-account-key.ts";
 import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
 import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
@@ -28,23 +28,22 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { listSharesOfSecret } from "./list-shares.ts";
 import { listUnconfirmedShares } from "./unconfirmed-shares.ts";
 import { sealShareTicket } from "./seal-share-ticket.ts";
-import { openSharedContent } from "./shared-content.ts";
+import { openSharedContentKey } from "./shared-content-key.ts";
 import {
-  isLive,
-  sharePathOf,
-  requireEntry,
+  isLiveShare,
+  buildSharePath,
+  requireShareEntry,
   requireWithinLimit,
-  withSharesEnded,
-  withEntry,
+  markSharesEnded,
+  replaceShareEntry,
   type ShareEntry,
 } from "../keyring/shares-document.ts";
 
 /**
- * Path and fragment of a link once more; of a person's share its path.
+ * Returns path and fragment of a link; for a person's share only the path.
  *
- * @throws PortalError `not_found`, `share_unavailable` for one that is over, `show_opener_first`,
- *   `decryption_failed` where the service keeps another ticket, version or date of it than was
- *   signed.
+ * @throws PortalError `not_found`, `share_unavailable` if it has ended, `show_opener_first`,
+ *   `decryption_failed` if the service keeps another ticket, version or expiry than was signed
  */
 export async function revealShareLink(
   vault: VaultSession,
@@ -52,26 +51,31 @@ export async function revealShareLink(
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<string> {
-  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const accountKey = await obtainAccountKey(vault, presentedOpener, options);
   const view = await refreshKeyring(vault, options.signal);
   if (view?.openedKeyring == null) throw new PortalError("vault_locked");
   const { shares } = view.openedKeyring;
-  const unconfirmed = (await listUnconfirmedShares(vault, view, shares)).find(({ share_id: id }) => id === shareId);
-  if (unconfirmed !== undefined) return `${sharePathOf(unconfirmed.audience, shareId)}#s=${unconfirmed.link_key}`;
-  const entry = requireEntry(shares, shareId);
-  const inner = await openSharesInner(accountKey, vault.userId, shares);
-  const innerEntry = inner.shares.find(({ share_id: id }) => id === shareId);
-  if (innerEntry === undefined || !isLive(entry, vault.now())) throw new PortalError("share_unavailable");
-  const listed = (await listSharesOfSecret(vault, entry.secret_id, options)).find((share) => share.shareId === shareId);
-  // whoever has the link would be given something else
-  if (listed?.discrepancy === "changed") throw new PortalError("decryption_failed");
-  const path = sharePathOf(entry.audience, shareId);
+  const unconfirmedShare = (await listUnconfirmedShares(vault, view, shares)).find(
+    ({ share_id: id }) => id === shareId,
+  );
+  if (unconfirmedShare !== undefined)
+    return `${buildSharePath(unconfirmedShare.audience, shareId)}#s=${unconfirmedShare.link_key}`;
+  const entry = requireShareEntry(shares, shareId);
+  const sharesInner = await openSharesInner(accountKey, vault.userId, shares);
+  const innerEntry = sharesInner.shares.find(({ share_id: id }) => id === shareId);
+  if (innerEntry === undefined || !isLiveShare(entry, vault.now())) throw new PortalError("share_unavailable");
+  const listedShare = (await listSharesOfSecret(vault, entry.secret_id, options)).find(
+    (share) => share.shareId === shareId,
+  );
+  // the link would open something else
+  if (listedShare?.discrepancy === "changed") throw new PortalError("decryption_failed");
+  const path = buildSharePath(entry.audience, shareId);
   return innerEntry.link_key === null ? path : `${path}#s=${innerEntry.link_key}`;
 }
 
 /**
  * @throws PortalError `validation_error`, `not_found`, `share_unavailable`, `vault_locked`, and
- *   those of publishing.
+ *   errors of publishing
  */
 export async function changeShare(
   vault: VaultSession,
@@ -79,9 +83,12 @@ export async function changeShare(
   { expiresAt, maxViews }: { readonly expiresAt?: string; readonly maxViews?: number | null },
   options: OperationOptions = {},
 ): Promise<void> {
-  const remaining =
+  const remainingMilliseconds =
     expiresAt === undefined ? null : Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
-  if (remaining !== null && (remaining <= 0 || remaining > shareLifetimeDays.maximum * 24 * 60 * 60 * 1000))
+  if (
+    remainingMilliseconds !== null &&
+    (remainingMilliseconds <= 0 || remainingMilliseconds > shareLifetimeDays.maximum * 24 * 60 * 60 * 1000)
+  )
     throw new PortalError("validation_error", { details: { fields: ["expires_at"] } });
   if (maxViews != null && (!Number.isInteger(maxViews) || maxViews < 1 || maxViews > maxShareViews))
     throw new PortalError("validation_error", { details: { fields: ["max_views"] } });
@@ -94,32 +101,43 @@ export async function changeShare(
     vault,
     async ({ openedKeyring }) => {
       requireLive(vault, openedKeyring.shares, shareId);
-      const shares = withEntry(openedKeyring.shares, shareId, expiresAt === undefined ? {} : { expires_at: expiresAt });
-      return { shares, send: (keyring) => vault.service.shares.change(shareId, { ...changes, keyring }) };
+      const shares = replaceShareEntry(
+        openedKeyring.shares,
+        shareId,
+        expiresAt === undefined ? {} : { expires_at: expiresAt },
+      );
+      const authored = vault.getAccountKeyOf(openedKeyring.keys) !== null;
+      const send: ShareChange["send"] = (keyring) =>
+        vault.service.shares.change(shareId, { ...changes, keyring }).catch((error: unknown) => {
+          // the service compares: a later end or more views need the author key
+          if (authored || !isPortalError(error, "keyring_change_invalid")) throw error;
+          throw new PortalError("show_opener_first", { cause: error });
+        });
+      return { shares, send, authored };
     },
     options,
   );
 }
 
 /**
- * Effective at once, by the service, whatever the keyring says of it: also for a share that only
- * the service names, and while the vault is locked or alarmed. Then the signed mark, by which a
- * service that still serves it, or that revokes what nobody did, is found out. Once more does no
- * harm, and sets a mark that is missing.
+ * Revokes at the service first, whatever the state of the keyring: even a share that only the
+ * service lists, and while the vault is locked or has refused a state. Then publishes a signed
+ * mark, which exposes a service that still serves the share. Idempotent; repeating adds a missing
+ * mark.
  *
- * @throws PortalError `not_found` for what is no share's id; those of the call; after it, when it
- *   is revoked but not marked, `vault_locked` and those of publishing.
+ * @throws PortalError `not_found` for a malformed id; errors of the call; and, if revoked but not
+ *   marked, `vault_locked` and errors of publishing
  */
 export async function revokeShare(vault: VaultSession, shareId: string, options: OperationOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   await vault.service.shares.revoke(shareId, options.signal).catch((error: unknown) => {
-    if (!isPortalError(error, "share_unavailable", "not_found")) throw error; // it is over already
+    if (!isPortalError(error, "share_unavailable", "not_found")) throw error; // already ended
   });
-  await markSharesEnded(vault, (entry) => entry.share_id === shareId, options);
+  await publishEndedShares(vault, (entry) => entry.share_id === shareId, options);
 }
 
-/** Marks live shares as over, by a signed change alone. Without effect where there is none. */
-export async function markSharesEnded(
+/** Marks live shares as ended in a signed change. Sends nothing if no share matches. */
+export async function publishEndedShares(
   vault: VaultSession,
   matches: (entry: ShareEntry, account: AccountView) => boolean,
   options: OperationOptions = {},
@@ -127,7 +145,7 @@ export async function markSharesEnded(
   await publishShares(
     vault,
     async ({ account, openedKeyring }) => {
-      const shares = withSharesEnded(openedKeyring.shares, vault.now(), (entry) => matches(entry, account));
+      const shares = markSharesEnded(openedKeyring.shares, vault.now(), (entry) => matches(entry, account));
       return shares === null ? null : { shares, send: (keyring) => vault.service.changeKeyring(keyring) };
     },
     options,
@@ -135,24 +153,25 @@ export async function markSharesEnded(
 }
 
 /**
- * Seals the present version of the secret for whoever has the share. Without effect when it shows
- * that one already.
+ * Seals the current version of the secret to the share's recipient. Sends nothing if the share
+ * already has it.
  *
- * @throws PortalError `not_found`, `share_unavailable`, `person_changed`, `version_conflict`, those
- *   of recovering and of publishing.
+ * @param presentedOpener null for the opener that is kept open
+ * @throws PortalError `not_found`, `share_unavailable`, `person_changed`, `version_conflict`,
+ *   errors of opening the secret and of publishing
  */
 export async function updateShareContent(
   vault: VaultSession,
   shareId: string,
-  presentedOpener: PresentedOpener,
+  presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-  if (vault.keys === null) await requireAccountKey(vault, presentedOpener, options); // to know which secret it is of
+  if (vault.keys === null) await obtainAccountKey(vault, presentedOpener, options); // the keyring names the secret
   const view = await refreshKeyring(vault, options.signal);
   if (view?.openedKeyring == null) throw new PortalError("vault_locked");
   const { secret_id: secretId } = requireLive(vault, view.openedKeyring.shares, shareId);
-  const content = await openSharedContent(vault, secretId, presentedOpener, options);
+  const content = await openSharedContentKey(vault, secretId, presentedOpener, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
 
@@ -164,12 +183,12 @@ export async function updateShareContent(
       if (row.version !== content.version)
         throw new PortalError("version_conflict", { details: { version: row.version } });
       if (entry.version === row.version) return null;
-      const inner = await openSharesInner(accountKey, vault.userId, openedKeyring.shares);
-      const recipient = await recipientOfShare(vault, openedKeyring.book, entry, inner, options.signal);
+      const sharesInner = await openSharesInner(accountKey, vault.userId, openedKeyring.shares);
+      const recipient = await resolveShareRecipient(vault, openedKeyring.book, entry, sharesInner, options.signal);
       const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
       const rev = entry.rev + 1;
-      const ticket = await sealShareTicket(
-        openedKeyring.keys,
+      const { ticket, signature } = await sealShareTicket(
+        accountKey,
         {
           shareId,
           audience: entry.audience,
@@ -181,7 +200,7 @@ export async function updateShareContent(
         label,
         content,
       );
-      const shares = withEntry(openedKeyring.shares, shareId, {
+      const shares = replaceShareEntry(openedKeyring.shares, shareId, {
         version: row.version,
         rev,
         ticket_sha256: toBase64url(sha256(ticket)),
@@ -189,7 +208,12 @@ export async function updateShareContent(
       return {
         shares,
         send: (keyring) =>
-          vault.service.shares.change(shareId, { version: row.version, ticket: toBase64url(ticket), keyring }),
+          vault.service.shares.change(shareId, {
+            version: row.version,
+            ticket: toBase64url(ticket),
+            ticket_sig: signature,
+            keyring,
+          }),
       };
     },
     options,
@@ -197,17 +221,17 @@ export async function updateShareContent(
 }
 
 /**
- * To whom a share was sealed. A person's keys must be those of now: what they were is nobody's to
- * open any more.
+ * Returns the recipient that a share was sealed to. A person's keys must be unchanged, because the
+ * earlier ones may no longer open anything.
  */
-async function recipientOfShare(
+async function resolveShareRecipient(
   vault: VaultSession,
   book: Book,
   { share_id: shareId, audience }: ShareEntry,
-  inner: SharesInner,
+  sharesInner: SharesInner,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const innerEntry = inner.shares.find(({ share_id: id }) => id === shareId);
+  const innerEntry = sharesInner.shares.find(({ share_id: id }) => id === shareId);
   if (innerEntry === undefined) throw new PortalError("decryption_failed");
   if (audience !== "person")
     return innerEntry.recipient ?? deriveRecipient(deriveLinkIdentity(fromBase64url(innerEntry.link_key ?? ""), null));
@@ -216,32 +240,30 @@ async function recipientOfShare(
   const directoryEntry = await lookUpKeys(vault, person.name, signal);
   requireUnchangedKeys(book.people, directoryEntry);
   if (directoryEntry.statement.recipient !== innerEntry.recipient)
-    throw personError("person_changed", {
+    throw createPersonError("person_changed", {
       userId: directoryEntry.userId,
       userName: person.name,
-      safetyWords: safetyWordsOf(directoryEntry.statement),
-      formerSafetyWords: safetyWordsOf(person),
+      safetyWords: deriveSafetyWords(directoryEntry.statement),
+      formerSafetyWords: deriveSafetyWords(person),
       formerName: null,
     });
   return innerEntry.recipient;
 }
 
-/** @throws PortalError `not_found`, `share_unavailable` for one that is over. */
+/** @throws PortalError `not_found`, `share_unavailable` if it has ended */
 function requireLive(vault: VaultSession, shares: Shares, shareId: string): ShareEntry {
-  const entry = requireEntry(shares, shareId);
-  if (!isLive(entry, vault.now())) throw new PortalError("share_unavailable");
+  const entry = requireShareEntry(shares, shareId);
+  if (!isLiveShare(entry, vault.now())) throw new PortalError("share_unavailable");
   return entry;
 }
 
 interface ShareChange {
   readonly shares: Shares;
-  /** The call that brings the signed change. */
   readonly send: (keyring: ChangeShareBody["keyring"]) => Promise<unknown>;
+  readonly authored?: boolean;
 }
 
-/**
- * Publishes a changed document with the call that it goes with. Null: there is nothing to change.
- */
+/** Publishes a changed document with the call that contains it; null changes nothing. */
 async function publishShares(
   vault: VaultSession,
   buildChange: (current: {
@@ -258,10 +280,11 @@ async function publishShares(
     if (shareChange === null) return { done: "done" };
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
       documents: { shares: shareChange.shares },
+      ...(shareChange.authored === undefined ? {} : { authored: shareChange.authored }),
     });
-    requireWithinLimit(change.keyring);
+    requireWithinLimit(change.keyringChange);
     sentDigests.add(change.state.shares_sha256);
-    return { change, send: () => shareChange.send(change.keyring), result: "done" };
+    return { change, send: () => shareChange.send(change.keyringChange), result: "done" };
   };
   const findPublished = ({ view }: AccountView): "done" | null =>
     view.openedKeyring !== null && sentDigests.has(view.openedKeyring.state.shares_sha256) ? "done" : null;

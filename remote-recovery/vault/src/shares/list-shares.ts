@@ -8,23 +8,23 @@ import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { reconcileUnconfirmedShares } from "./unconfirmed-shares.ts";
-import { isLive, toShareSummary, type ShareEntry } from "../keyring/shares-document.ts";
+import { isLiveShare, toShareSummary, type ShareEntry } from "../keyring/shares-document.ts";
 
-/** So far apart the service's clock and this one may be; milliseconds. */
-const clockTolerance = 60 * 60 * 1000;
+/** Tolerated difference between the clocks of service and device, in milliseconds. */
+const clockToleranceMilliseconds = 60 * 60 * 1000;
 
-/** From the sealed document alone, the newest first. Empty while locked. */
+/** Lists the shares in the sealed document alone, newest first. Empty while locked. */
 export async function listShares(vault: VaultSession): Promise<ShareSummary[]> {
   if (vault.keys === null) return [];
   const openedKeyring = (await refreshKeyring(vault))?.openedKeyring;
-  return newestFirst((openedKeyring?.shares.shares ?? []).map(toShareSummary));
+  return sortNewestFirst((openedKeyring?.shares.shares ?? []).map(toShareSummary));
 }
 
 /**
- * Those of one secret. Views, limits and what was opened are the service's word; what it says
- * beside that is compared with the sealed document, and what does not fit is a doubt.
+ * Lists the shares of one secret. Views, limits and openings are claims of the service. Its other
+ * claims are compared with the sealed document, and a difference is a `discrepancy`.
  *
- * @throws PortalError `not_found`, `vault_locked`.
+ * @throws PortalError `not_found`, `vault_locked`
  */
 export async function listSharesOfSecret(
   vault: VaultSession,
@@ -34,11 +34,11 @@ export async function listSharesOfSecret(
   if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
   await reconcileUnconfirmedShares(vault);
   const initialShares = await readShares(vault, secretId, options);
-  // another device may have written in between
+  // another device may have written between the two calls
   const shares = initialShares.some(({ discrepancy }) => discrepancy !== null)
     ? await readShares(vault, secretId, options)
     : initialShares;
-  return newestFirst(
+  return sortNewestFirst(
     options.includeEnded === true
       ? shares
       : shares.filter(({ state, discrepancy }) => state === "live" || discrepancy !== null),
@@ -50,65 +50,77 @@ async function readShares(vault: VaultSession, secretId: string, { signal }: Ope
   const account = await readAccount(vault, signal);
   const { openedKeyring, row } = requireRow(account, secretId);
   const entries = openedKeyring.shares.shares.filter((entry) => entry.secret_id === secretId);
-  const unlisted = servedShares.filter(
-    (served) => !openedKeyring.shares.shares.some((entry) => entry.share_id === served.share_id),
+  const unlistedShares = servedShares.filter(
+    (servedShare) => !openedKeyring.shares.shares.some((entry) => entry.share_id === servedShare.share_id),
   );
-  const listed = entries.map((entry) => {
-    const served = servedShares.find(({ share_id: id }) => id === entry.share_id) ?? null;
-    return toSecretShare(vault, entry, served, row, doubtOf(vault, entry, served));
+  const listedShares = entries.map((entry) => {
+    const servedShare = servedShares.find(({ share_id: id }) => id === entry.share_id) ?? null;
+    return toSecretShare(vault, entry, servedShare, row, findDiscrepancy(vault, entry, servedShare));
   });
-  return [...listed, ...unlisted.map((served) => toSecretShare(vault, null, served, row, "unknown"))];
+  return [
+    ...listedShares,
+    ...unlistedShares.map((servedShare) => toSecretShare(vault, null, servedShare, row, "unknown")),
+  ];
 }
 
 /**
- * What the service says against the document. What nobody can check is believed: used up, too many
- * wrong passwords, or ended with its secret or version, which a locked device does without a mark,
- * and which a way back out of the trash does not undo.
+ * Compares a served share with its entry. Accepts ends that the document cannot show: views used
+ * up, too many wrong passwords, or the end of its secret or version. A locked device ends shares
+ * that way without a mark, and restoring the secret from the trash does not restore them.
  */
-function doubtOf({ now }: VaultSession, entry: ShareEntry, served: OwnShare | null): ShareDiscrepancy | null {
-  const live = isLive(entry, now());
-  if (served === null) return live ? "hidden" : null;
-  if (entry.revoked_at !== null) return served.end === null ? "still_served" : null;
+function findDiscrepancy(
+  { now }: VaultSession,
+  entry: ShareEntry,
+  servedShare: OwnShare | null,
+): ShareDiscrepancy | null {
+  const isStillLive = isLiveShare(entry, now());
+  if (servedShare === null) return isStillLive ? "hidden" : null;
+  if (entry.revoked_at !== null) return servedShare.end === null ? "still_served" : null;
   if (
-    served.secret_db_id !== entry.secret_id ||
-    served.version !== entry.version ||
-    served.ticket_sha256 !== entry.ticket_sha256 ||
-    served.audience !== entry.audience ||
-    served.expires_at !== entry.expires_at
+    servedShare.secret_db_id !== entry.secret_id ||
+    servedShare.version !== entry.version ||
+    servedShare.ticket_sha256 !== entry.ticket_sha256 ||
+    servedShare.audience !== entry.audience ||
+    servedShare.expires_at !== entry.expires_at
   )
     return "changed";
-  if (!live) return null;
-  if (served.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
-  return served.end === "revoked" ? "not_revoked_here" : null;
+  if (!isStillLive) return null;
+  if (servedShare.end === "expired")
+    return Date.parse(entry.expires_at) - now() > clockToleranceMilliseconds ? "changed" : null;
+  return servedShare.end === "revoked" ? "not_revoked_here" : null;
 }
 
 function toSecretShare(
   { now }: VaultSession,
   entry: ShareEntry | null,
-  served: OwnShare | null,
+  servedShare: OwnShare | null,
   row: AccountRow,
   discrepancy: ShareDiscrepancy | null,
 ): SecretShare {
-  const mark = entry === null ? toUnlistedSummary(served) : toShareSummary(entry);
+  const summary = entry === null ? toUnlistedSummary(servedShare) : toShareSummary(entry);
   return {
-    ...mark,
+    ...summary,
     person:
-      served?.recipient == null ? null : { userId: served.recipient.user_id, userName: served.recipient.user_name },
-    hasPassword: served?.password ?? false,
-    hasPicture: served?.picture ?? false,
-    views: served?.views ?? 0,
-    maxViews: served?.max_views ?? null,
-    lastOpenedAt: served?.last_opened_at ?? null,
+      servedShare?.recipient == null
+        ? null
+        : { userId: servedShare.recipient.user_id, userName: servedShare.recipient.user_name },
+    hasPassword: servedShare?.password ?? false,
+    hasPicture: servedShare?.picture ?? false,
+    views: servedShare?.views ?? 0,
+    maxViews: servedShare?.max_views ?? null,
+    lastOpenedAt: servedShare?.last_opened_at ?? null,
     state:
-      mark.revokedAt !== null ? "revoked" : (served?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
-    outdated: mark.version < row.version,
+      summary.revokedAt !== null
+        ? "revoked"
+        : (servedShare?.end ?? (Date.parse(summary.expiresAt) > now() ? "live" : "expired")),
+    outdated: summary.version < row.version,
     discrepancy,
   };
 }
 
-/** Of a share that only the service names. */
-function toUnlistedSummary(served: OwnShare | null): ShareSummary {
-  if (served === null) throw new TypeError("a share that nobody names");
+/** Describes a share that only the service lists. */
+function toUnlistedSummary(servedShare: OwnShare | null): ShareSummary {
+  if (servedShare === null) throw new TypeError("expected an entry or a served share");
   const {
     share_id: shareId,
     secret_db_id: secretId,
@@ -116,10 +128,10 @@ function toUnlistedSummary(served: OwnShare | null): ShareSummary {
     audience,
     created_at: createdAt,
     expires_at: expiresAt,
-  } = served;
+  } = servedShare;
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt: null };
 }
 
-function newestFirst<T extends ShareSummary>(shares: readonly T[]): T[] {
+function sortNewestFirst<T extends ShareSummary>(shares: readonly T[]): T[] {
   return shares.toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }

@@ -8,23 +8,20 @@ import { openShareTicket, type ExpectedShareTicket, type ShareTicket } from "../
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
-/** An identity that may open a ticket, and its recipient. */
 export interface OpeningIdentity {
   readonly identity: string;
   readonly recipient: string;
 }
 
-/** A share's ticket with what opens its content. */
 export interface OpenedShareTicket {
   readonly ticket: ShareTicket;
   readonly sealed: SealedContentKey;
 }
 
 /**
- * The ticket of a claimed view, by the first of these identities that it is sealed to.
+ * Opens a ticket with the first matching identity.
  *
- * @throws PortalError `decryption_failed` when there is none, and for whatever the ticket says that
- *   is not expected.
+ * @throws PortalError `decryption_failed` if none matches, or the ticket is not as expected
  */
 export async function openClaimedTicket(
   claimed: ShareClaim,
@@ -32,9 +29,9 @@ export async function openClaimedTicket(
   expected: Omit<ExpectedShareTicket, "recipient">,
 ): Promise<OpenedShareTicket> {
   if (claimed.from.user_id !== expected.owner) throw new PortalError("decryption_failed");
-  const sealed = fromBase64url(claimed.ticket);
+  const sealedTicket = fromBase64url(claimed.ticket);
   for (const { identity, recipient } of identities) {
-    const ticket = await openShareTicket(identity, sealed, { ...expected, recipient });
+    const ticket = await openShareTicket(identity, sealedTicket, { ...expected, recipient });
     if (ticket === null) continue;
     const { content_identity: contentIdentity, content_sha256: sha256, content_kind: kind, size } = ticket;
     return { ticket, sealed: { token: claimed.download.token, identity: contentIdentity, sha256, kind, size } };
@@ -42,38 +39,35 @@ export async function openClaimedTicket(
   throw new PortalError("decryption_failed");
 }
 
-/**
- * The name that a content is shown and kept under. What others seal may have none, or nothing but
- * spaces, and is not refused for it: it would be lost.
- */
-export function displayNameOf({ name, content_kind: kind }: Pick<ShareTicket, "name" | "content_kind">): string {
+/** Replaces an empty or blank name, because refusing it would lose the content. */
+export function getDisplayName({ name, content_kind: kind }: Pick<ShareTicket, "name" | "content_kind">): string {
   if (name.trim() !== "") return name;
   return kind === "file" ? "file.bin" : "secret.txt";
 }
 
-/** Its kind for programs; of one without it what browsers take for bytes. */
-export function mimeOf({ mime }: Pick<ShareTicket, "mime">): string {
+/** Replaces a blank type by the default for bytes. */
+export function getMimeType({ mime }: Pick<ShareTicket, "mime">): string {
   return mime.trim() === "" ? "application/octet-stream" : mime;
 }
 
 /**
- * The content of an opened ticket, whole and checked; null for one that is too large to be held: it
- * leaves in pieces.
+ * Fetches and opens a content. Returns null if it is too large for one call and must be fetched in
+ * ranges.
  *
- * @throws PortalError `decryption_failed`, and those of a call.
+ * @throws PortalError `decryption_failed`, and errors of a call
  */
 export async function fetchSmallContent(
   calls: Pick<TransferCalls, "range">,
-  { sealed }: Pick<OpenedShareTicket, "sealed">,
+  { sealed: contentKey }: Pick<OpenedShareTicket, "sealed">,
   { download }: Pick<ShareClaim, "download">,
   options: CallOptions,
 ): Promise<Bytes | null> {
   if (download.size > maxSmallSealedBytes) return null;
   options.onProgress?.({ phase: "fetching", done: 0, total: download.size });
-  const { bytes, size } = await calls.range(sealed, 0, download.size, options.signal);
+  const { bytes, size } = await calls.range(contentKey, 0, download.size, options.signal);
   if (size !== download.size) throw new PortalError("decryption_failed");
   options.onProgress?.({ phase: "opening", done: 0, total: 1 });
-  const content = await openContent(sealed.kind, bytes, sealed);
+  const content = await openContent(contentKey.kind, bytes, contentKey);
   options.onProgress?.({ phase: "opening", done: 1, total: 1 });
   return content;
 }

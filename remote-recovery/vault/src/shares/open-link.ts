@@ -12,30 +12,29 @@ import { sendWithRetry } from "../service/send-with-retry.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor/visitor-context.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
-import { fetchSmallContent, mimeOf, displayNameOf, openClaimedTicket } from "./open-claimed-ticket.ts";
+import { fetchSmallContent, getMimeType, getDisplayName, openClaimedTicket } from "./open-claimed-ticket.ts";
 import { createShareOpeningCalls, type ShareOpeningCalls } from "../service/share-opening-calls.ts";
 
 /*
  * [Note: Opening a link]
- * 1. Look: `link_auth` shows who sent it and what it asks for. Costs nothing.
- * 2. A picture, where one is asked for, opens the share's own helper, here: a wrong one never
- *    reaches the service.
- * 3. Password and link key are stretched; `pass_auth` claims one view, under an id that repeats
- *    safely.
- * 4. The ticket opens by the link's identity, and must be of this share, this audience, this
- *    recipient, and signed by its owner's key.
- * 5. The content is fetched by a token, and opens by what the ticket says of it.
+ * 1. `link_auth` returns the offer: who sent the share and what it requires. This uses no view.
+ * 2. A required picture opens the share's own helper on this device; a wrong picture never reaches
+ *    the service.
+ * 3. Password and link key are stretched; `pass_auth` claims one view, under an id that makes the
+ *    claim repeatable.
+ * 4. The ticket opens with the link's identity. It must be for this share, audience and recipient,
+ *    and signed by its owner's key.
+ * 5. The content is fetched with a token and opened with the ticket's key.
  */
 
-/** What the person gave, beside the link. */
 export interface ShareCredentials {
   readonly password: string | null;
   readonly picture: Blob | null;
 }
 
 /**
- * Costs nothing. A person's share has no key in its link: who sent it is told to the person that it
- * is for.
+ * Returns the offer without using a view. The link of a person's share has no key: only that person
+ * learns from the service who sent it.
  */
 export async function inspectShare(
   visitor: VisitorContext,
@@ -43,15 +42,15 @@ export async function inspectShare(
   options: CallOptions = {},
 ): Promise<SharePreview> {
   requireShareId(shareId);
-  const hasLink = linkPathsOf(shareId).includes((await visitor.getLink())?.path ?? "");
-  if (!hasLink) return toOfferedShare(await fetchPersonOffer(visitor, shareId, options.signal));
-  const { calls, key } = await resolveLink(visitor, shareId);
-  return toOfferedShare(
-    await calls.getOffer({ share_id: shareId, link_auth: toBase64url(deriveLinkAuth(key)) }, options.signal),
+  const hasLink = buildLinkPaths(shareId).includes((await visitor.getLink())?.path ?? "");
+  if (!hasLink) return toSharePreview(await fetchPersonOffer(visitor, shareId, options.signal));
+  const { calls, linkKey } = await resolveLink(visitor, shareId);
+  return toSharePreview(
+    await calls.getOffer({ share_id: shareId, link_auth: toBase64url(deriveLinkAuth(linkKey)) }, options.signal),
   );
 }
 
-/** @throws PortalError those of {@link Visitor.openShare}. */
+/** @throws PortalError errors of {@link Visitor.openShare} */
 export async function openShare(
   visitor: VisitorContext,
   shareId: string,
@@ -61,83 +60,88 @@ export async function openShare(
   Omit<OpenedShare, "save" | "dispose"> & { readonly content: Bytes | null; readonly sealed: SealedContentKey }
 > {
   requireShareId(shareId);
-  const { calls, key, audience } = await resolveLink(visitor, shareId);
-  const proof = { share_id: shareId, link_auth: toBase64url(deriveLinkAuth(key)) };
+  const { calls, linkKey, audience } = await resolveLink(visitor, shareId);
+  const proof = { share_id: shareId, link_auth: toBase64url(deriveLinkAuth(linkKey)) };
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const offer = await calls.getOffer(proof, options.signal);
   if (offer.audience !== audience || offer.picture !== (offer.share_helper !== null))
     throw new PortalError("decryption_failed");
   if (offer.password && (credentials.password ?? "") === "")
     throw new PortalError("validation_error", { details: { fields: ["password"] } });
-  const imageRoot =
+  const imageRootKey =
     offer.share_helper === null
       ? null
-      : await recoverShareImageRoot(visitor, fromBase64url(offer.share_helper), credentials.picture, options);
+      : await recoverShareImageRootKey(visitor, fromBase64url(offer.share_helper), credentials.picture, options);
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const stretched = await deriveStretchedLinkKey(key, shareId, offer.password ? credentials.password : null);
+  const stretchedKey = await deriveStretchedLinkKey(linkKey, shareId, offer.password ? credentials.password : null);
   try {
     throwIfCancelled(options.signal);
     const claim = {
       ...proof,
-      pass_auth: toBase64url(derivePassAuth(stretched)),
-      claim_id: visitor.claims.idFor(shareId),
+      pass_auth: toBase64url(derivePassAuth(stretchedKey)),
+      claim_id: visitor.claims.getClaimId(shareId),
     };
-    const claimed = await sendWithRetry(visitor.pause, () => calls.claim(claim, options.signal));
-    const identity = deriveLinkIdentity(stretched, imageRoot);
-    const opened = await openClaimedTicket(claimed, [{ identity, recipient: await deriveRecipient(identity) }], {
-      shareId,
-      audience,
-      owner: offer.from.user_id,
-      ownerKey: null,
-    });
-    const content = await fetchSmallContent(createTransferCalls(visitor.http), opened, claimed, options);
+    const claimedShare = await sendWithRetry(visitor.pause, () => calls.claim(claim, options.signal));
+    const identity = deriveLinkIdentity(stretchedKey, imageRootKey);
+    const openedTicket = await openClaimedTicket(
+      claimedShare,
+      [{ identity, recipient: await deriveRecipient(identity) }],
+      {
+        shareId,
+        audience,
+        owner: offer.from.user_id,
+        ownerKey: null,
+      },
+    );
+    const content = await fetchSmallContent(createTransferCalls(visitor.http), openedTicket, claimedShare, options);
     visitor.claims.markUsed(shareId);
-    const { ticket, sealed } = opened;
+    const { ticket, sealed } = openedTicket;
     return {
       shareId,
       title: ticket.title,
       contentKind: ticket.content_kind,
-      name: displayNameOf(ticket),
-      mime: mimeOf(ticket),
+      name: getDisplayName(ticket),
+      mime: getMimeType(ticket),
       size: ticket.size,
       content,
-      sender: { userId: ticket.owner, userName: claimed.from.user_name, trust: "says", safetyWords: [] },
+      sender: { userId: ticket.owner, userName: claimedShare.from.user_name, trust: "says", safetyWords: [] },
       sealed,
     };
   } finally {
-    wipe(stretched, imageRoot);
+    wipe(stretchedKey, imageRootKey);
   }
 }
 
-/** Of its link, where it is for everybody, and where it is for signed-in people. */
-function linkPathsOf(shareId: string): [string, string] {
+/** Returns the paths for everyone and for signed-in people. */
+function buildLinkPaths(shareId: string): [string, string] {
   return [`/shared/${shareId}`, `/p-shared/${shareId}`];
 }
 
-/** Ids come from addresses: what is not one never reaches a path. */
+/** Keeps anything but an id out of the request's path, because ids come from addresses. */
 function requireShareId(shareId: string): void {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
 }
 
 /**
- * The link of this share: by its path it is for everybody or for signed-in people. @throws
- * PortalError `link_incomplete`.
+ * Determines the audience by the link's path: everyone, or signed-in people.
+ *
+ * @throws PortalError `link_incomplete`
  */
 async function resolveLink(
   visitor: VisitorContext,
   shareId: string,
-): Promise<{ readonly calls: ShareOpeningCalls; readonly key: Bytes; readonly audience: "public" | "signed_in" }> {
-  const [publicPath, signedInPath] = linkPathsOf(shareId);
-  const key = await requireLinkKey(visitor, publicPath, signedInPath);
+): Promise<{ readonly calls: ShareOpeningCalls; readonly linkKey: Bytes; readonly audience: "public" | "signed_in" }> {
+  const [publicPath, signedInPath] = buildLinkPaths(shareId);
+  const linkKey = await requireLinkKey(visitor, publicPath, signedInPath);
   const isPublic = (await visitor.getLink())?.path === publicPath;
   return {
     calls: createShareOpeningCalls(visitor.http, { isPublic }),
-    key,
+    linkKey,
     audience: isPublic ? "public" : "signed_in",
   };
 }
 
-/** @throws PortalError `link_incomplete` where the share is a link, and its key is not here. */
+/** @throws PortalError `link_incomplete` if the share has a link whose key is missing here */
 async function fetchPersonOffer(
   visitor: VisitorContext,
   shareId: string,
@@ -155,7 +159,7 @@ async function fetchPersonOffer(
   return calls.getOffer({ share_id: shareId }, signal);
 }
 
-function toOfferedShare({
+function toSharePreview({
   audience,
   from,
   password,
@@ -174,13 +178,11 @@ function toOfferedShare({
 }
 
 /**
- * The root of the share's own image, by the picture that is shown. It has no passphrase.
- *
- * @returns 32 bytes; wipe them after use.
+ * @returns 32 bytes, which the caller wipes
  * @throws PortalError `picture_needed`, `not_this_picture`, `picture_unreadable`,
- *   `picture_too_large`, `decryption_failed`.
+ *   `picture_too_large`, `decryption_failed`
  */
-async function recoverShareImageRoot(
+async function recoverShareImageRootKey(
   visitor: VisitorContext,
   helperBytes: Bytes,
   picture: Blob | null,
@@ -188,18 +190,18 @@ async function recoverShareImageRoot(
 ): Promise<Bytes> {
   if (picture === null) throw new PortalError("picture_needed");
   const helper = parseHelper(helperBytes);
-  if (helper.encrypted) throw new PortalError("decryption_failed");
+  if (helper.requiresPassphrase) throw new PortalError("decryption_failed");
   const sketch = await extractSketch(helper, null);
   const bytes = await readPictureBytes(picture);
   try {
-    const result = await visitor.engine.recover(bytes, [sketch], toEngineOptions(options));
+    const match = await visitor.engine.recover(bytes, [sketch], toEngineOptions(options));
     throwIfCancelled(options.signal);
-    if (result.outcome !== "recovered") throw new PortalError("not_this_picture");
-    const imageSecret = new Uint8Array(result.imageSecretBytes);
+    if (match.outcome !== "recovered") throw new PortalError("not_this_picture");
+    const imageSecret = new Uint8Array(match.imageSecretBytes);
     try {
       return await unwrapImageRootKey(helper, sketch, imageSecret, null);
     } finally {
-      wipe(imageSecret, result.imageSecretBytes);
+      wipe(imageSecret, match.imageSecretBytes);
     }
   } finally {
     wipe(bytes);

@@ -1,35 +1,32 @@
-import { toBase64url } from "@relicario/shared/api";
+import { toBase64url, type TicketSignature } from "@relicario/shared/api";
 
-import { signDocument, type MetadataKeys } from "../seal/account-key.ts";
+import { signSealedTicket } from "../seal/account-signatures.ts";
+import { signDocument, type AccountKey } from "../seal/account-key.ts";
 import { sealTo } from "../seal/age.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { serializeDocument } from "../seal/document.ts";
 import type { Label } from "../seal/label.ts";
 import { computeRecipientDigest, type ShareTicket } from "../seal/share-ticket.ts";
-import type { SharedContent } from "./shared-content.ts";
+import type { SharedContentKey } from "./shared-content-key.ts";
 
-/** Which share a ticket is sealed for, and to whom. */
 export interface ShareTicketTarget {
   readonly shareId: string;
   readonly audience: ShareTicket["audience"];
   readonly rev: number;
   readonly recipient: string;
   readonly owner: string;
-  /** RFC 3339, of the sealing. */
+  /** Time of sealing (RFC 3339). */
   readonly createdAt: string;
 }
 
-/**
- * Signs and seals the ticket of a share. Title and name are those that the secret has now; its tags
- * stay at home.
- */
+/** Signs and seals the ticket of a share, with the current title and name. Tags are not shared. */
 export async function sealShareTicket(
-  keys: MetadataKeys,
+  accountKey: AccountKey,
   { shareId, audience, rev, recipient, owner, createdAt }: ShareTicketTarget,
   { title, name }: Pick<Label, "title" | "name">,
-  content: SharedContent,
-): Promise<Bytes> {
-  return sealSignedShareTicket(
+  content: SharedContentKey,
+): Promise<{ readonly ticket: Bytes; readonly signature: TicketSignature }> {
+  const ticket = await sealSignedShareTicket(
     recipient,
     await signDocument(
       "ticket",
@@ -42,7 +39,7 @@ export async function sealShareTicket(
         version: content.version,
         rev,
         owner,
-        owner_key: toBase64url(keys.signingKey),
+        owner_key: toBase64url(accountKey.getAuthorPublicKey()),
         recipient: computeRecipientDigest(recipient),
         title,
         tags: [],
@@ -54,17 +51,19 @@ export async function sealShareTicket(
         content_identity: content.identity,
         created_at: createdAt,
       },
-      keys.signer,
+      await accountKey.getAuthor(),
     ),
   );
+  const { secretId, version, sha256: contentSha256 } = content;
+  const facts = { userId: owner, secretId, version, rev, shareId, contentSha256 };
+  return { ticket, signature: await signSealedTicket(accountKey, ticket, facts) };
 }
 
-/** Seals a ticket as it was signed. */
 export async function sealSignedShareTicket(recipient: string, ticket: ShareTicket): Promise<Bytes> {
-  const plain = serializeDocument(ticket);
+  const plainBytes = serializeDocument(ticket);
   try {
-    return await sealTo([recipient], plain);
+    return await sealTo([recipient], plainBytes);
   } finally {
-    wipe(plain);
+    wipe(plainBytes);
   }
 }

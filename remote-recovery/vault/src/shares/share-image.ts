@@ -4,33 +4,33 @@ import { PortalError } from "@relicario/shared/errors";
 import { GateReason } from "@relicario/engine";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { parseInnerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } from "../seal/book.ts";
+import { parseInnerSketches, openBookInner, completeBook, sketchToB64u, type Book } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { createHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { savePendingSketch, loadPendingSketches } from "../device/pending-account.ts";
 import { toEngineOptions } from "../openers/read-picture.ts";
-import { helperDigest } from "../openers/recognise-image.ts";
+import { computeHelperDigest } from "../openers/recognise-image.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
-/** A share's own picture, enrolled without passphrase. Wipe its root. */
+/** A share's own image. The caller wipes its root key. */
 export interface ShareImage {
-  /** The book with its sketch. */
+  /** The book with the image's sketch. */
   readonly book: Book;
-  /** base64url, 454 bytes. */
+  /** base64url, 454 bytes */
   readonly helper: string;
-  readonly root: Bytes;
+  readonly imageRootKey: Bytes;
 }
 
 /**
- * Enrols the picture of one share: a helper and a root that live and die with it. It must be none
- * that opens the account, or once did; its sketch goes into the book and stays there, so that it
- * never becomes an opener, and another share with the same picture takes the same sketch.
+ * Enrols the picture of one share, without a passphrase. Helper and image root key are for this
+ * share only. The picture must never have been an opener. Its sketch stays in the book, so that the
+ * picture never becomes an opener; another share with the same picture uses the same sketch.
  *
  * @throws PortalError `picture_is_opener`, `picture_resembles_another` (a cropped or edited copy of
- *   that of another share), `picture_too_plain`, `picture_unreadable`, `picture_too_large`,
- *   `storage_full`.
+ *   another share's picture), `picture_too_plain`, `picture_unreadable`, `picture_too_large`,
+ *   `storage_full`
  */
 export async function enrolShareImage(
   vault: VaultSession,
@@ -39,9 +39,9 @@ export async function enrolShareImage(
   picture: Bytes,
   options: OperationOptions,
 ): Promise<ShareImage> {
-  const inner = await openBookInner(accountKey, vault.userId, book);
+  const bookInner = await openBookInner(accountKey, vault.userId, book);
   const shareImageIds = new Set(book.images.filter(({ status }) => status === "share").map(({ id }) => id));
-  const bookSketches = parseInnerSketches(inner);
+  const bookSketches = parseInnerSketches(bookInner);
   const openerSketches = bookSketches.filter(({ imageId }) => !shareImageIds.has(imageId)).map(({ sketch }) => sketch);
   const otherSketches = [
     ...bookSketches.filter(({ imageId }) => shareImageIds.has(imageId)).map(({ sketch }) => sketch),
@@ -49,36 +49,42 @@ export async function enrolShareImage(
   ];
   const knownSketches = [...openerSketches, ...otherSketches];
 
-  const result = await vault.engine.enrol(picture, knownSketches, toEngineOptions(options));
-  const secrets = [result.imageSecretBytes, result.knownPicture?.imageSecretBytes];
+  const enrolment = await vault.engine.enrol(picture, knownSketches, toEngineOptions(options));
+  const imageSecrets = [enrolment.imageSecretBytes, enrolment.knownPicture?.imageSecretBytes];
   try {
     throwIfCancelled(options.signal);
-    if (result.knownPicture !== null && result.knownPicture.index < openerSketches.length)
+    if (enrolment.knownPicture !== null && enrolment.knownPicture.index < openerSketches.length)
       throw new PortalError("picture_is_opener");
-    if (result.knownPicture?.imageSecretBytes === null) throw new PortalError("picture_resembles_another");
-    // These pictures take a passphrase, and words about their copies: a share has neither.
-    if (result.gate.reasons.some((reason) => reason === GateReason.copyBright || reason === GateReason.copySmall)) {
-      throw new PortalError("picture_too_plain", { details: { reasons: result.gate.reasons } });
+    if (enrolment.knownPicture?.imageSecretBytes === null) throw new PortalError("picture_resembles_another");
+    // Such pictures need a passphrase and advice about copies; a share has neither.
+    if (enrolment.gate.reasons.some((reason) => reason === GateReason.copyBright || reason === GateReason.copySmall)) {
+      throw new PortalError("picture_too_plain", { details: { reasons: enrolment.gate.reasons } });
     }
-    const sketch = result.knownPicture === null ? result.sketch : knownSketches[result.knownPicture.index];
-    if (sketch === undefined) throw new RangeError("no such sketch");
-    if (result.knownPicture === null) await savePendingSketch(vault.device, sketch);
-    const { helper, imageRoot: root } = await createHelper(
-      copyOf(result.knownPicture?.imageSecretBytes ?? result.imageSecretBytes),
+    const sketch = enrolment.knownPicture === null ? enrolment.sketch : knownSketches[enrolment.knownPicture.index];
+    if (sketch === undefined) throw new RangeError("expected a sketch at the matched index");
+    if (enrolment.knownPicture === null) await savePendingSketch(vault.device, sketch);
+    const { helper, imageRootKey } = await createHelper(
+      copyOf(enrolment.knownPicture?.imageSecretBytes ?? enrolment.imageSecretBytes),
       sketch,
       null,
     );
     const id = newId(vault.now());
     const images = [
       ...book.images,
-      { id, status: "share" as const, helper_sha256: helperDigest(helper), added_at: formatTimestamp(vault.now()) },
+      {
+        id,
+        status: "share" as const,
+        helper_sha256: computeHelperDigest(helper),
+        added_at: formatTimestamp(vault.now()),
+      },
     ];
-    const sealedInner = await sealBookInner(accountKey, vault.userId, {
-      ...inner,
-      sketches: [...inner.sketches, { image_id: id, sketch: sketchToB64u(sketch) }],
-    });
-    return { book: { ...book, images, inner: sealedInner }, helper: toBase64url(helper), root };
+    const sketches = [...bookInner.sketches, { image_id: id, sketch: sketchToB64u(sketch) }];
+    return {
+      book: await completeBook(accountKey, vault.userId, { ...book, images }, { ...bookInner, sketches }),
+      helper: toBase64url(helper),
+      imageRootKey,
+    };
   } finally {
-    wipe(...secrets);
+    wipe(...imageSecrets);
   }
 }

@@ -7,21 +7,21 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { KeyringView } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
-/**
- * A link that was made here. Its key is nowhere else before the account is seen to carry the share.
- */
+/** A created link, whose key is stored only here until the verified account lists the share. */
 const UnconfirmedShare = z.strictObject({
   share_id: ShareId,
   audience: Audience,
   link_key: base64urlBytes(32, { exact: true }),
-  /** Of every change that left with it. */
+  /** States of all changes that were sent with the share. */
   sent: z.array(z.strictObject({ state_rev: PositiveInt, sha256: Digest })).min(1),
 });
 export type UnconfirmedShare = z.infer<typeof UnconfirmedShare>;
 
 const unconfirmedShares = createWrappedItems("newShares", z.array(UnconfirmedShare));
 
-/** Written before it is sent, in the place of what was kept of the same share. `storage_full`. */
+/**
+ * Saves a share before its change is sent; replaces an earlier save of it. Throws `storage_full`.
+ */
 export function saveUnconfirmedShare(vault: VaultSession, share: UnconfirmedShare): Promise<void> {
   return unconfirmedShares.change(vault.device, (shares) => [
     ...shares.filter((candidate) => candidate.share_id !== share.share_id),
@@ -36,8 +36,8 @@ export function removeUnconfirmedShare(vault: VaultSession, shareId: string): Pr
 }
 
 /**
- * Links that no verified account carries yet. Those in its document are forgotten here, and those
- * that can no longer come: it has passed the states that they left with, without them.
+ * Returns links that no verified account lists yet. Removes those in the document, and those that
+ * can no longer be published, because the account reached the states of their changes without them.
  */
 export async function listUnconfirmedShares(
   vault: VaultSession,
@@ -54,7 +54,6 @@ export async function listUnconfirmedShares(
   return unconfirmed;
 }
 
-/** Reads the account, and forgets the links that it carries. */
 export async function reconcileUnconfirmedShares(vault: VaultSession): Promise<void> {
   if ((await vault.device.read()).newShares === null) return;
   const view = await refreshKeyring(vault);

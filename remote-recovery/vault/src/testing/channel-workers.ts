@@ -1,17 +1,19 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { createCallClient, serveCalls } from "@relicario/engine/worker-calls";
+import { estimateStrength } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { createImportWorkerApi, type ImportWorkerApi } from "../imports/import-worker-api.ts";
 import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import type { WorkerStarter } from "../page/browser-workers.ts";
 import type { RunningWorker } from "../rpc/start-worker.ts";
+import type { StrengthWorkerApi } from "../worker/strength-worker-api.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import { createVisitorWorkerApi, type VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";
 import { kitFile } from "./kit-files.ts";
 
-/** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
+/** Stops ports with listeners from keeping Node alive, as in browsers. */
 export function unrefMessagePorts(): void {
   const { prototype } = MessagePort;
   beforeAll(() => {
@@ -21,17 +23,17 @@ export function unrefMessagePorts(): void {
     };
   });
   afterAll(() => {
-    Reflect.deleteProperty(prototype, "addEventListener"); // the inherited one is back
+    Reflect.deleteProperty(prototype, "addEventListener"); // restores the inherited method
   });
 }
 
 /**
- * Workers over message channels: everything crosses by structured clone, as in a browser, without
- * threads.
+ * Runs workers over message channels, without threads. Every call is structured-cloned, as in a
+ * browser.
  */
 export function createChannelWorkers(): WorkerStarter & {
-  readonly started: string[];
-  readonly ended: string[];
+  readonly startedWorkers: string[];
+  readonly endedWorkers: string[];
   failNext: string | null;
 } {
   const startWorker = <T extends object>(name: string, api: T): RunningWorker<T> => {
@@ -39,21 +41,21 @@ export function createChannelWorkers(): WorkerStarter & {
       starter.failNext = null;
       throw new PortalError("vault_unavailable");
     }
-    starter.started.push(name);
+    starter.startedWorkers.push(name);
     const { port1, port2 } = new MessageChannel();
     serveCalls(api, port1);
     return {
       remote: createCallClient<T>(port2),
       failure: new Promise(() => undefined),
       end: () => {
-        starter.ended.push(name);
+        starter.endedWorkers.push(name);
         port1.close();
       },
     };
   };
   const starter = {
-    started: [] as string[],
-    ended: [] as string[],
+    startedWorkers: [] as string[],
+    endedWorkers: [] as string[],
     failNext: null as string | null,
     vault: () =>
       runAsync(() =>
@@ -71,14 +73,16 @@ export function createChannelWorkers(): WorkerStarter & {
       ),
     transfer: () => runAsync(() => startWorker<TransferWorkerApi>("transfer", createTransferWorkerApi())),
     importReader: () => runAsync(() => startWorker<ImportWorkerApi>("import", createImportWorkerApi())),
-    engine: () => runAsync(() => startWorker<EngineWorkerApi>("engine", engineApi())),
+    strength: () =>
+      runAsync(() => startWorker<StrengthWorkerApi>("strength", { ping: () => undefined, estimateStrength })),
+    engine: () => runAsync(() => startWorker<EngineWorkerApi>("engine", createEngineApi())),
     kitFile,
   };
   return starter;
 }
 
-/** What the engine's worker offers, over the fake engine. */
-function engineApi(): EngineWorkerApi {
+/** Creates the API of the engine's worker over the fake engine. */
+function createEngineApi(): EngineWorkerApi {
   const api: EngineWorkerApi = {
     ...createFakeEngine(),
     ping: () => undefined,

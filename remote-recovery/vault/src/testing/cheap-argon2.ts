@@ -1,7 +1,7 @@
 /**
- * Set-up of the vault's tests: Argon2id takes 64 KiB and one pass instead of 64 MiB and three.
- * Costs that are stored or read stay those of the product, and are judged as there; each gives
- * another key. Tests of vectors take the real function: `jest.unmock("./kdf.ts")`.
+ * Jest set-up: Argon2id uses 64 KiB and one pass instead of 64 MiB and three. Stored costs stay
+ * those of the product, because their range is checked, and each yields another key. Tests of
+ * vectors use the real function: `jest.unmock("./kdf.ts")`.
  */
 import { argon2id } from "hash-wasm";
 

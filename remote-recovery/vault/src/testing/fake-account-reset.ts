@@ -14,8 +14,8 @@ const [askedAt, readyAt, endedAt, keptUntil] = [
 ];
 
 /**
- * The calls of starting an account anew, by the service's rules, before those of a fake service,
- * which begins it. `http` is a sign-in's.
+ * Adds the calls of an account reset to the client of one sign-in, by the service's rules. The fake
+ * service itself applies the reset.
  */
 export function withAccountReset(
   service: FakeService,

@@ -3,10 +3,7 @@ import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
 
-/**
- * Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it
- * directly.
- */
+/** Tests tamper with it directly. */
 export interface FakeAccount {
   keyring: {
     keyEpoch: number;
@@ -21,27 +18,24 @@ export interface FakeAccount {
   } | null;
   rows: Map<string, FakeRow>;
   changes: number;
-  /** Ids that went for good, with the counter then. */
+  /** Purged ids, with the change counter at the time. */
   purged?: Map<string, number>;
-  /** How many former versions a secret may have; as the service's unless a test sets it. */
-  formerVersions?: number;
-  /** Large contents on their way, by id. */
+  /** Maximum for one secret. Default: the service's limit. */
+  formerVersionLimit?: number;
+  /** By id */
   uploads?: Map<string, FakeUpload>;
-  /** Where starting the account anew stands; not asked for unless a test says so. */
+  /** State of the account reset; absent until a test sets it. */
   accountReset?: "ready" | "begun";
-  /**
-   * Rows sealed anew that show nowhere yet, by id and version, each with the label and ticket that
-   * it was sealed from.
-   */
+  /** Staged rows by id and version, each with the label and ticket that it was sealed from. */
   stage?: { readonly id: string; readonly rows: Map<string, { row: StagedRow; readonly source: string }> };
-  /** What others were asked for, by id. */
+  /** By id */
   requests?: Map<string, FakeRequest>;
 }
 
-/** A call with a keyring change, as it is compared with the same one again. */
+/** Stored to recognise a repeated call. */
 export interface FakeCall {
   readonly change: string;
-  /** What else was in it; null for a change alone. */
+  /** The rest of the call's body; null for a change alone. */
   readonly rest: string | null;
   readonly version: number | null;
 }
@@ -51,22 +45,21 @@ export interface FakeRow {
   createdAt: string;
   updatedAt: string;
   deletedAt: string | null;
+  trashConfirmedAt?: string;
   versions: { label: string; ticket: string; content: string; createdAt: string; dropped?: boolean }[];
-  /** The account's counter when it changed last. */
   change?: number;
 }
 
-/** A large content on its way. */
 export interface FakeUpload {
   readonly secretId: string;
   readonly baseVersion: number | null;
   readonly size: number;
-  /** By number, from 1. */
+  /** By number, from 1 */
   readonly parts: Map<number, Bytes>;
   published: { readonly version: number; readonly stateRev: number; readonly body: string } | null;
 }
 
-/** A request as the service keeps it. Tests tamper with it directly. */
+/** Tests tamper with it directly. */
 export interface FakeRequest {
   document: string;
   linkAuthSha256: string;
@@ -82,11 +75,10 @@ export interface FakeRequest {
 export interface FakeAnswer {
   readonly token: string;
   readonly size: number;
-  /** By number, from 1. */
+  /** By number, from 1 */
   readonly parts: Map<number, Bytes>;
 }
 
-/** The last item: `.at(-1)` is typed as if it were always there. */
 export function lastOf<T>(items: ArrayLike<T> | undefined): T | undefined {
   return items?.[items.length - 1];
 }
@@ -96,27 +88,31 @@ export function refusal(code: ErrorCode): PortalError {
 }
 
 /**
- * What a row is sealed from: the ticket of its version, and the label of the present one. @throws
- * PortalError `not_found`, `version_conflict`, `content_gone`
+ * Returns the source of a staged row: the ticket of its version, and the label of the current one.
+ *
+ * @throws PortalError `not_found`, `version_conflict`, `content_gone`
  */
-export function sealedSourceOf(account: FakeAccount, { secret_db_id: id, version, label, ticket }: StagedRow): string {
+export function readSealedSource(
+  account: FakeAccount,
+  { secret_db_id: id, version, label, ticket }: StagedRow,
+): string {
   const versions = account.rows.get(id)?.versions ?? [];
-  const stored = versions[version - 1];
-  if (stored === undefined) throw refusal("not_found");
+  const storedVersion = versions[version - 1];
+  if (storedVersion === undefined) throw refusal("not_found");
   if ((version === versions.length) !== (label !== undefined)) throw refusal("version_conflict");
-  if (ticket !== undefined && stored.dropped === true) throw refusal("content_gone");
-  return `${label === undefined ? "" : stored.label} ${stored.ticket}`;
+  if (ticket !== undefined && storedVersion.dropped === true) throw refusal("content_gone");
+  return `${label === undefined ? "" : storedVersion.label} ${storedVersion.ticket}`;
 }
 
-/** What a lying service may do with the first of the staged rows. */
+/** Alters the first staged row, as a dishonest service may. */
 export function alterStagedRow({ stage }: FakeAccount): void {
   const [key, stagedRow] = [...(stage?.rows ?? [])][0] ?? [];
   if (key !== undefined && stagedRow !== undefined)
     stage?.rows.set(key, { ...stagedRow, row: { ...stagedRow.row, ticket: "AAAA" } });
 }
 
-/** The staged rows in the order of their digests. */
-export function stagedRows({ stage }: FakeAccount): StagedRow[] {
+/** Lists staged rows in the order of hashing: by id, then version. */
+export function listStagedRows({ stage }: FakeAccount): StagedRow[] {
   const rows = [...(stage?.rows.values() ?? [])].map(({ row }) => row);
   return rows.sort((left, right) =>
     left.secret_db_id === right.secret_db_id
@@ -128,8 +124,8 @@ export function stagedRows({ stage }: FakeAccount): StagedRow[] {
 }
 
 /**
- * A row that gets a version: `id_taken` where it is a new one, `not_found` and `version_conflict`
- * where it is not.
+ * @throws PortalError `id_taken` for a new row; `not_found` and `version_conflict` for a next
+ *   version
  */
 export function requireNoConflict(account: FakeAccount, id: string, baseVersion: number | null): void {
   const versions = account.rows.get(id)?.versions.length;
@@ -138,7 +134,7 @@ export function requireNoConflict(account: FakeAccount, id: string, baseVersion:
   if (baseVersion !== null && versions !== baseVersion) throw refusal("version_conflict");
 }
 
-/** Out of the trash, too. Gives its number. */
+/** Adds a version, also to a row in the trash, which it restores. Returns the version's number. */
 export function addVersion(account: FakeAccount, id: string, version: FakeRow["versions"][number]): number {
   const row = account.rows.get(id) ?? {
     favorite: false,
@@ -149,24 +145,22 @@ export function addVersion(account: FakeAccount, id: string, version: FakeRow["v
   };
   row.versions.push(version);
   row.deletedAt = null;
+  delete row.trashConfirmedAt;
   account.rows.set(id, row);
   touch(account, row);
   return row.versions.length;
 }
 
-/** No version here is old enough to give way to one more. */
+/** @throws PortalError `too_many_versions`, because no version here is old enough to be removed */
 export function requireVersionSpace(
-  { formerVersions = maxFormerVersions }: FakeAccount,
+  { formerVersionLimit = maxFormerVersions }: FakeAccount,
   row: FakeRow | undefined,
 ): void {
-  if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersions)
+  if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersionLimit)
     throw refusal("too_many_versions");
 }
 
-/**
- * The account's counter moves on with every change of a row; a test that tampers with one touches
- * it too.
- */
+/** Increments the change counter. */
 export function touch(account: FakeAccount, row: FakeRow): void {
   row.change = ++account.changes;
 }

@@ -3,31 +3,58 @@ import {
   encodeCanonical,
   stringifyCanonical,
   fromBase64url,
+  hasValidAuthorSignature,
   hasValidSignature,
+  hasValidTicketSignature,
+  isSelfSigned,
   maxOpeners,
+  needsAuthorSignature,
   toBase64url,
   type Json,
   type Keyring,
   type KeyringChange,
   type StagedRow,
+  type TicketSignature,
 } from "@relicario/shared/api";
 
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { parseUnverifiedHeader, type JweType } from "../seal/document.ts";
 import { computeStateDigest } from "../seal/state.ts";
-import { refusal, lastOf, sealedSourceOf, stagedRows, touch, type FakeAccount, type FakeCall } from "./fake-account.ts";
+import {
+  refusal,
+  lastOf,
+  readSealedSource,
+  listStagedRows,
+  touch,
+  type FakeAccount,
+  type FakeCall,
+} from "./fake-account.ts";
 
 type FakeKeyring = NonNullable<FakeAccount["keyring"]>;
 
-/** What else a call with a change brings, and the secret that it is about. */
+/** The rest of the call, and the secret that it stores. */
 export interface ChangeCall {
   readonly rest?: Json;
   readonly secret?: { readonly id: string; readonly version: number };
+  /** The call needs the author key, although its change does not. */
+  readonly authored?: boolean;
+  readonly tickets?: readonly FakeSignedTicket[];
+}
+
+export interface FakeSignedTicket {
+  readonly signature: TicketSignature | undefined;
+  readonly secretId: string;
+  readonly version: number;
+  readonly shareId: string | null;
+  readonly ticket: string;
+  /** Sealed, base64url. */
+  readonly content: string;
 }
 
 /**
- * What was answered to the same call; null for another one. @throws PortalError `state_conflict`
- * for the same change with something else.
+ * Finds the last call if it is the same; otherwise returns null.
+ *
+ * @throws PortalError `state_conflict` if the same change has another rest
  */
 export function findRepeatedCall(
   { keyring }: FakeAccount,
@@ -39,16 +66,16 @@ export function findRepeatedCall(
   return keyring.lastCall;
 }
 
-/** Checks and applies a keyring change; gives the new `state_rev`. */
+/** Returns the new `state_rev`. */
 export function applyChange(
   account: FakeAccount,
   userId: string,
   change: KeyringChange,
-  { rest, secret }: ChangeCall = {},
+  { rest, secret, authored = false, tickets = [] }: ChangeCall = {},
 ): number {
   const current = account.keyring;
   if (current === null && change.state_rev !== 1) throw refusal("no_keyring");
-  // before the signature: at bootstrapping it is another key's
+  // checked before the signature, which another key makes when an account is created
   if (change.state_rev !== (lastOf(current?.states)?.state_rev ?? 0) + 1) throw refusal("state_conflict");
   const isReset =
     current !== null &&
@@ -65,18 +92,22 @@ export function applyChange(
   if (current === null || isReset) checkInitialChange(change, current);
   else if (!hasValidSignature("put", change, fromBase64url(current.keyStatement.signing_key)))
     throw refusal("keyring_change_invalid");
+  const { author_key: authorKey } = isReset ? statement : (current?.keyStatement ?? statement);
+  const needsAuthor = authored || change.author_sig !== undefined || needsAuthorSignature(change);
+  if (needsAuthor && !hasValidAuthorSignature(change, authorKey)) throw refusal("keyring_change_invalid");
+  for (const ticket of tickets) checkTicket(userId, authorKey, ticket);
   if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined)) throw refusal("keyring_change_invalid");
   if (isRotation) checkRotation(current, change, statement);
   checkHeaders(current, change);
   checkOpeners(current, change);
   if (secret !== undefined && (change.stage_id !== undefined || change.purge?.includes(secret.id) === true))
     throw refusal("keyring_change_invalid");
-  const staged = change.stage_id === undefined ? null : checkStage(account, change, isRotation);
+  const rowsToApply = change.stage_id === undefined ? null : checkStage(account, change, isRotation);
   for (const id of change.purge ?? [])
     if (account.rows.get(id)?.deletedAt == null) throw refusal("keyring_change_invalid");
   for (const { secret_db_id: id, versions } of change.purge_versions ?? []) {
-    const former = account.rows.get(id)?.versions.length ?? 0;
-    if (versions.some((version) => version >= former)) throw refusal("keyring_change_invalid");
+    const versionCount = account.rows.get(id)?.versions.length ?? 0;
+    if (versions.some((version) => version >= versionCount)) throw refusal("keyring_change_invalid");
   }
 
   const purgedIds = isReset ? [...account.rows.keys()] : (change.purge ?? []);
@@ -84,12 +115,18 @@ export function applyChange(
     account.rows.delete(id);
     account.purged = new Map(account.purged).set(id, ++account.changes);
   }
+  for (const id of change.trash_confirm ?? []) {
+    const row = account.rows.get(id);
+    if (row?.deletedAt == null || row.trashConfirmedAt !== undefined) continue;
+    row.trashConfirmedAt = row.deletedAt;
+    touch(account, row);
+  }
   for (const { secret_db_id: id, versions } of change.purge_versions ?? []) {
     for (const [index, version] of account.rows.get(id)?.versions.entries() ?? [])
       if (versions.includes(index + 1)) version.dropped = true;
   }
   if (isReset) account.accountReset = "begun";
-  if (staged !== null) switchToStage(account, staged);
+  if (rowsToApply !== null) switchToStage(account, rowsToApply);
   if (isReset || isRotation)
     for (const request of account.requests?.values() ?? [])
       if (isReset || request.state === "awaiting") request.state = "revoked";
@@ -112,16 +149,30 @@ export function applyChange(
   return change.state_rev;
 }
 
-function mergeList<T>(
-  items: readonly T[],
-  idOf: (item: T) => string,
-  { set, remove }: { readonly set: readonly T[]; readonly remove: readonly string[] } = { set: [], remove: [] },
-): T[] {
-  const replacedIds = new Set([...set.map(idOf), ...remove]);
-  return [...items.filter((item) => !replacedIds.has(idOf(item))), ...set];
+function checkTicket(userId: string, authorKey: string, signed: FakeSignedTicket): void {
+  const { signature, secretId, version, shareId, ticket, content } = signed;
+  const facts = {
+    user_id: userId,
+    secret_id: secretId,
+    version,
+    share_id: shareId,
+    ticket_sha256: toBase64url(sha256(fromBase64url(ticket))),
+    content_sha256: toBase64url(sha256(fromBase64url(content))),
+  };
+  if (signature === undefined || !hasValidTicketSignature(signature, facts, authorKey))
+    throw refusal("keyring_change_invalid");
 }
 
-/** A statement that speaks for itself: at first, and where the account is started anew. */
+function mergeList<T>(
+  items: readonly T[],
+  getId: (item: T) => string,
+  { set, remove }: { readonly set: readonly T[]; readonly remove: readonly string[] } = { set: [], remove: [] },
+): T[] {
+  const replacedIds = new Set([...set.map(getId), ...remove]);
+  return [...items.filter((item) => !replacedIds.has(getId(item))), ...set];
+}
+
+/** No earlier key signs the first statement, or the statement of a reset. */
 function checkInitialChange(change: KeyringChange, current: FakeKeyring | null): void {
   const { book, shares, slots, image_records: records, key_statement: statement } = change;
   if (
@@ -132,7 +183,6 @@ function checkInitialChange(change: KeyringChange, current: FakeKeyring | null):
     statement === undefined
   )
     throw refusal("keyring_change_invalid");
-  const key = fromBase64url(statement.signing_key);
   const isNextEpoch =
     change.key_epoch === (current?.keyEpoch ?? 0) + 1 &&
     statement.key_epoch === change.key_epoch &&
@@ -141,22 +191,22 @@ function checkInitialChange(change: KeyringChange, current: FakeKeyring | null):
   const removesFormerOpeners =
     current?.slots.every(({ opener_id: id }) => slots.remove.includes(id)) !== false &&
     current?.imageRecords.every(({ id }) => records.remove.includes(id)) !== false;
-  const isAlone = [change.purge, change.purge_versions, change.stage_id].every(
+  const hasNoOtherParts = [change.purge, change.purge_versions, change.stage_id].every(
     (member) => member === undefined || member.length === 0,
   );
   if (
     !isNextEpoch ||
     !removesFormerOpeners ||
-    !isAlone ||
-    !hasValidSignature("key", statement, key) ||
-    !hasValidSignature("put", change, key)
+    !hasNoOtherParts ||
+    !isSelfSigned(statement) ||
+    !hasValidSignature("put", change, fromBase64url(statement.signing_key))
   )
     throw refusal("keyring_change_invalid");
 }
 
 function checkRotation(current: FakeKeyring, change: KeyringChange, statement: Keyring["key_statement"]): void {
   const touchedIds = [...(change.slots?.set ?? []).map(({ opener_id: id }) => id), ...(change.slots?.remove ?? [])];
-  const { previous_sig: previousSig, ...unsigned } = statement;
+  const { previous_sig: previousSig, ...statementFields } = statement;
   const isComplete =
     change.book !== undefined &&
     change.shares !== undefined &&
@@ -164,14 +214,19 @@ function checkRotation(current: FakeKeyring, change: KeyringChange, statement: K
     change.stage_id !== undefined;
   const isSigned =
     previousSig !== null &&
-    hasValidSignature("key", { ...unsigned, sig: previousSig }, fromBase64url(current.keyStatement.signing_key)) &&
-    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
+    hasValidSignature(
+      "key",
+      { ...statementFields, sig: previousSig },
+      fromBase64url(current.keyStatement.author_key),
+    ) &&
+    isSelfSigned(statement);
   const isNextEpoch =
     change.key_epoch === current.keyEpoch + 1 &&
     statement.key_epoch === change.key_epoch &&
     statement.user_id === change.user_id;
   const isNew =
     statement.signing_key !== current.keyStatement.signing_key &&
+    statement.author_key !== current.keyStatement.author_key &&
     statement.recipient !== current.keyStatement.recipient;
   if (
     !isComplete ||
@@ -187,11 +242,11 @@ function checkHeaders(
   current: FakeKeyring | null,
   { user_id, key_epoch, state, book, shares, requests }: KeyringChange,
 ): void {
-  const last = lastOf(current?.states);
+  const lastState = lastOf(current?.states);
   requireHeader(state, "relicario-state", {
     user_id,
     key_epoch,
-    previous: last === undefined ? null : computeStateDigest(last.state),
+    previous: lastState === undefined ? null : computeStateDigest(lastState.state),
   });
   for (const [typ, jwe] of [
     ["relicario-book", book],
@@ -201,7 +256,7 @@ function checkHeaders(
     if (jwe !== undefined) requireHeader(jwe, typ, { user_id, key_epoch });
 }
 
-/** @throws PortalError `keyring_change_invalid` for the label of another row. */
+/** @throws PortalError `keyring_change_invalid` for the label of another row */
 export function requireLabel(
   label: string,
   { user_id, key_epoch }: Pick<KeyringChange, "user_id" | "key_epoch">,
@@ -255,7 +310,7 @@ function checkOpeners(
 
 function checkStage(account: FakeAccount, change: KeyringChange, isRotation: boolean): readonly StagedRow[] {
   const { stage } = account;
-  const rows = stagedRows(account);
+  const rows = listStagedRows(account);
   if (stage?.id !== change.stage_id) throw refusal("conflict");
   const lines = rows.map(
     (row) => `${row.secret_db_id} ${String(row.version)} ${bytesToHex(sha256(encodeCanonical(row)))}\n`,
@@ -272,21 +327,20 @@ function checkStage(account: FakeAccount, change: KeyringChange, isRotation: boo
   return rows;
 }
 
-/** Whether what a row was sealed from is still there. */
 function isUnchanged(account: FakeAccount, row: StagedRow, source: string): boolean {
   try {
-    return sealedSourceOf(account, row) === source;
+    return readSealedSource(account, row) === source;
   } catch {
-    return false; // it went, or is a former one now
+    return false; // purged, or an earlier version by now
   }
 }
 
 function switchToStage(account: FakeAccount, rows: readonly StagedRow[]): void {
   for (const { secret_db_id: id, version, label, ticket, content } of rows) {
     const row = account.rows.get(id);
-    const stored = row?.versions[version - 1];
-    if (row === undefined || stored === undefined) throw refusal("conflict");
-    Object.assign(stored, {
+    const storedVersion = row?.versions[version - 1];
+    if (row === undefined || storedVersion === undefined) throw refusal("conflict");
+    Object.assign(storedVersion, {
       ...(label === undefined ? {} : { label }),
       ...(ticket === undefined ? {} : { ticket }),
       ...(content === undefined ? {} : { content }),

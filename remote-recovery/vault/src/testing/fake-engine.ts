@@ -4,10 +4,10 @@ import { GateReason, GateVerdict, type Engine, type GateReport, type Sketch } fr
 import { concatBytes, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 
 /**
- * An engine for tests of the operations: fast, deterministic, no pixels. A picture is text:
- * `photo:<subject>` with anything after a `/` being a changed copy of it (`photo:market/small`).
- * `/cropped` is changed too far to recover. A subject that begins with `plain-` is refused, with
- * `marginal-` marginal, with `pale-` marginal once its copies were tested.
+ * Creates a fast, deterministic engine without pixels, for tests of the operations. A picture is
+ * the text `photo:<subject>`. Anything after a `/` is a changed copy of it (`photo:market/small`),
+ * and `/cropped` changes too much to recover. A subject that begins with `plain-` is refused, with
+ * `marginal-` is marginal, with `pale-` is marginal once its copies were tested.
  */
 export function createFakeEngine(): Engine & { readonly calls: string[] } {
   const calls: string[] = [];
@@ -20,23 +20,23 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
     inspect: (picture, options) =>
       runAsync(() => {
         recordCall(options?.selfTest === true ? "inspect with copies" : "inspect", options?.signal);
-        const gate = gateFor(parsePicture(picture).subject);
-        return options?.selfTest === true ? withCopyTest(gate, parsePicture(picture).subject) : gate;
+        const gate = buildGateReport(parsePicture(picture).subject);
+        return options?.selfTest === true ? addCopyTest(gate, parsePicture(picture).subject) : gate;
       }),
     enrol: (picture, knownSketches, options) =>
       runAsync(() => {
         recordCall(`enrol against ${String(knownSketches.length)}`, options?.signal);
         const { subject, cropped } = parsePicture(picture);
         const index = knownSketches.findIndex((sketch) => isSketchOf(sketch, subject));
-        const gate = gateFor(subject);
+        const gate = buildGateReport(subject);
         if (index === -1 && gate.verdict === GateVerdict.refused)
           throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
         const match =
-          index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : imageSecretFor(subject) };
+          index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : computeImageSecret(subject) };
         return {
-          gate: match === null ? withCopyTest(gate, subject) : gate,
-          sketch: sketchFor(subject),
-          imageSecretBytes: imageSecretFor(subject),
+          gate: match === null ? addCopyTest(gate, subject) : gate,
+          sketch: createFakeSketch(subject),
+          imageSecretBytes: computeImageSecret(subject),
           knownPicture: match,
         };
       }),
@@ -50,7 +50,7 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
         return {
           outcome: "recovered" as const,
           index,
-          imageSecretBytes: imageSecretFor(subject),
+          imageSecretBytes: computeImageSecret(subject),
           errors: 3,
           score: 0.5,
         };
@@ -58,13 +58,11 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
   };
 }
 
-/** A picture file of the fake engine. */
 export function fakePicture(name: string): Blob {
   return new Blob([`photo:${name}`]);
 }
 
-/** The sketch that the fake engine makes of a subject. */
-export function sketchFor(subject: string): Sketch {
+export function createFakeSketch(subject: string): Sketch {
   const noise = Array.from({ length: 11 }, (_, index) => sha256(utf8(`sketch ${String(index)} of ${subject}`)));
   const bytes = concatBytes(...noise).subarray(0, 342);
   bytes[255] = (bytes[255] ?? 0) & 0x7f;
@@ -72,12 +70,12 @@ export function sketchFor(subject: string): Sketch {
   return { choice: copyOf(bytes.subarray(0, 256)), syndrome: copyOf(bytes.subarray(256)) };
 }
 
-function imageSecretFor(subject: string): Uint8Array {
+function computeImageSecret(subject: string): Uint8Array {
   return sha256(utf8(`secret of ${subject}`));
 }
 
 function isSketchOf(sketch: Sketch, subject: string): boolean {
-  return equalBytes(sketch.choice, sketchFor(subject).choice);
+  return equalBytes(sketch.choice, createFakeSketch(subject).choice);
 }
 
 function parsePicture(picture: Uint8Array): { subject: string; cropped: boolean } {
@@ -87,7 +85,7 @@ function parsePicture(picture: Uint8Array): { subject: string; cropped: boolean 
   return { subject, cropped: change === "cropped" };
 }
 
-function gateFor(subject: string): GateReport {
+function buildGateReport(subject: string): GateReport {
   const verdict = subject.startsWith("plain-")
     ? GateVerdict.refused
     : subject.startsWith("marginal-")
@@ -99,7 +97,7 @@ function gateFor(subject: string): GateReport {
   return { verdict, reasons, refusalReasons, width: 3000, height: 2000, measures };
 }
 
-function withCopyTest(gate: GateReport, subject: string): GateReport {
+function addCopyTest(gate: GateReport, subject: string): GateReport {
   return subject.startsWith("pale-")
     ? { ...gate, verdict: GateVerdict.marginal, reasons: [GateReason.copyBright] }
     : gate;

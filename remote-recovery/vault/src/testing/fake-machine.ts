@@ -1,21 +1,18 @@
 import type { PendingLock, PageEnvironment } from "../device/idle-lock.ts";
 
-/** One machine: its clock, and the channels between its tabs. */
+/** A machine with one clock, and the channels between its tabs. */
 export interface FakeMachine {
   now: number;
-  /** A tab of it. */
-  readonly tab: () => FakeTab;
+  /** Opens a tab. */
+  readonly openTab: () => FakeTab;
 }
 
 export interface FakeTab extends PageEnvironment {
-  /** The person does something in this tab. */
+  /** Simulates activity of the user in this tab. */
   readonly triggerActivity: () => void;
-  /**
-   * Runs what is due by the machine's clock. A machine that sleeps runs nothing: only the clock
-   * moves.
-   */
+  /** Runs due timers. In a sleeping machine only the clock advances. */
   readonly runDueTimers: () => void;
-  /** Listeners, timers and channels that are left. */
+  /** Number of listeners, timers and channels that were not removed. */
   readonly leftoverCount: () => number;
 }
 
@@ -24,7 +21,7 @@ export function createFakeMachine(): FakeMachine {
   let pendingLock: PendingLock | null = null;
   const machine: FakeMachine = {
     now: Date.parse("2026-11-21T10:00:00.000Z"),
-    tab: () => {
+    openTab: () => {
       const listeners = new Set<() => void>();
       const timers = new Map<object, { dueAt: number; callback: () => void }>();
       const openChannels = new Set<object>();

@@ -22,14 +22,14 @@ import { sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
 import { refusal, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
 import { applyChange, findRepeatedCall, type ChangeCall } from "./fake-change.ts";
-import { checkExpiry } from "./fake-shares.ts";
-import { fakePartBytes, partCount, receivedParts, receivePart, requireForm, joinParts } from "./fake-uploads.ts";
+import { checkExpiry, onlyPage } from "./fake-shares.ts";
+import { fakePartBytes, countParts, listReceivedParts, receivePart, requireForm, joinParts } from "./fake-uploads.ts";
 
-const at = "2026-11-21T10:00:00.000Z";
+const fixedTime = "2026-11-21T10:00:00.000Z";
 
-type State = RequestList["requests"][number]["state"];
+type RequestState = RequestList["requests"][number]["state"];
 
-/** The calls of whoever was given a link, for all accounts. Undefined for any other path. */
+/** Returns undefined for any other path. */
 export async function handleAnswers(
   accounts: readonly FakeAccount[],
   method: HttpMethod,
@@ -43,7 +43,7 @@ export async function handleAnswers(
     const request = requireByLink(accounts, id, linkAuth);
     return {
       document: request.document,
-      state: stateOf(request, now),
+      state: readState(request, now),
       max_size: request.maxSize,
       part_size: fakePartBytes,
       expires_at: request.expiresAt,
@@ -56,7 +56,7 @@ export async function handleAnswers(
     : handleAnswer(accounts, answerId, headers?.[answerTokenHeader], method, body);
 }
 
-/** The calls of whoever asks, by the service's rules. Undefined for any other path. */
+/** Returns undefined for any other path. */
 export function handleRequests(
   account: FakeAccount,
   userId: string,
@@ -77,12 +77,14 @@ export function handleRequests(
           ({ state }) =>
             query["get_expired"] === true || state === "awaiting" || state === "provided" || state === "collected",
         ),
+      ...onlyPage,
     };
   if (call === "POST /requests/collect") return collectAnswer(requests, CollectAnswerBody.parse(body).request_id);
   const [, method, id = ""] = /^(PATCH|DELETE) \/requests\/([^/]+)$/.exec(call) ?? [];
   const { keyring } = method === "PATCH" ? MarkCollectedBody.parse(body) : DropRequestBody.parse(body);
-  return withChange(account, userId, keyring, { rest: { request_id: id, method: method ?? "" } }, id, () => {
-    const request = requests.get(id);
+  const request = requests.get(id);
+  const authored = method === "PATCH" || request?.provided != null;
+  return withChange(account, userId, keyring, { rest: { request_id: id, method: method ?? "" }, authored }, id, () => {
     if (request === undefined) throw refusal("not_found");
     if (method !== "PATCH")
       return () => {
@@ -90,12 +92,12 @@ export function handleRequests(
       };
     if (request.state !== "provided" && request.state !== "collected") throw refusal("conflict");
     return () => {
-      [request.state, request.collectedAt] = ["collected", request.collectedAt ?? at];
+      [request.state, request.collectedAt] = ["collected", request.collectedAt ?? fixedTime];
     };
   });
 }
 
-/** Looks for what stands in the way before the change is applied, and does the work after it. */
+/** Runs `check` before the change is applied, and the returned function afterwards. */
 function withChange(
   account: FakeAccount,
   userId: string,
@@ -123,14 +125,14 @@ function createRequest(
   const { request_id: id, document, link_auth_sha256: linkAuthSha256, expires_at: expiresAt, max_size: maxSize } = rest;
   return withChange(account, userId, keyring, { rest }, id, () => {
     checkExpiry(expiresAt, requestLifetimeDays.maximum, now);
-    if ([...requests.values()].filter((request) => stateOf(request, now) === "awaiting").length >= maxOpenRequests)
+    if ([...requests.values()].filter((request) => readState(request, now) === "awaiting").length >= maxOpenRequests)
       throw refusal("limit_reached");
     if (requests.has(id)) throw refusal("id_taken");
     return () => {
       requests.set(id, {
         document,
         linkAuthSha256,
-        createdAt: at,
+        createdAt: fixedTime,
         expiresAt,
         maxSize,
         state: "awaiting",
@@ -142,13 +144,13 @@ function createRequest(
   });
 }
 
-/** What came goes; what was not collected takes no answer any more. */
+/** Also revokes the request, unless it was collected. */
 function dropRequest(request: FakeRequest): void {
   if (request.state !== "collected") request.state = "revoked";
   request.provided = null;
 }
 
-function stateOf({ state, expiresAt }: FakeRequest, now: number): State {
+function readState({ state, expiresAt }: FakeRequest, now: number): RequestState {
   return state === "awaiting" && Date.parse(expiresAt) <= now ? "expired" : state;
 }
 
@@ -156,7 +158,7 @@ function presentRequest(id: string, request: FakeRequest, now: number): RequestL
   const { createdAt, expiresAt, maxSize, provided, collectedAt } = request;
   return {
     request_id: id,
-    state: stateOf(request, now),
+    state: readState(request, now),
     created_at: createdAt,
     expires_at: expiresAt,
     max_size: maxSize,
@@ -166,7 +168,7 @@ function presentRequest(id: string, request: FakeRequest, now: number): RequestL
   };
 }
 
-/** One that is revoked, or whose answer was dropped, is there for nobody. */
+/** Refuses revoked requests and removed answers. */
 function requireByLink(accounts: readonly FakeAccount[], id: string, linkAuth: string): FakeRequest {
   const request = accounts.flatMap(({ requests }) => requests?.get(id) ?? [])[0];
   const isGone = request?.state === "revoked" || (request?.state === "collected" && request.provided === null);
@@ -181,7 +183,7 @@ function collectAnswer(requests: Map<string, FakeRequest>, id: string): unknown 
   return {
     ticket: provided.ticket,
     provided_at: provided.at,
-    download: { token: `answer ${id}`, size: provided.content.length, expires_at: at },
+    download: { token: `answer ${id}`, size: provided.content.length, expires_at: fixedTime },
   };
 }
 
@@ -193,9 +195,9 @@ function startAnswer(
   const request = requireByLink(accounts, id, linkAuth);
   if (size > request.maxSize) throw refusal("payload_too_large");
   if (request.provided !== null) throw refusal("request_closed");
-  if (stateOf(request, now) !== "awaiting") throw refusal("request_unavailable");
-  for (const oldest of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers)))
-    request.answers.delete(oldest);
+  if (readState(request, now) !== "awaiting") throw refusal("request_unavailable");
+  for (const oldestId of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers)))
+    request.answers.delete(oldestId);
   const answerId = newId(Date.now());
   const answer: FakeAnswer = { token: `token of ${answerId}`, size, parts: new Map() };
   request.answers.set(answerId, answer);
@@ -203,8 +205,8 @@ function startAnswer(
     answer_id: answerId,
     token: answer.token,
     part_size: fakePartBytes,
-    parts: partCount(answer),
-    expires_at: at,
+    parts: countParts(answer),
+    expires_at: fixedTime,
   };
 }
 
@@ -220,24 +222,24 @@ async function handleAnswer(
   const request = allRequests.find(({ answers }) => answers.has(answerId));
   const answer = request?.answers.get(answerId);
   if (request === undefined || answer === undefined) throw refusal("not_found");
-  const isFirst = request.provided?.answerId === answerId;
-  if (!isFirst && request.state !== "awaiting") throw refusal("request_closed");
+  const isFinished = request.provided?.answerId === answerId;
+  if (!isFinished && request.state !== "awaiting") throw refusal("request_closed");
   if (method === "PUT") return finishAnswer(request, answerId, answer, FinishAnswerBody.parse(body));
   if (method === "GET")
     return {
       answer_id: answerId,
       size: answer.size,
       part_size: fakePartBytes,
-      parts: partCount(answer),
-      received: receivedParts(answer),
-      expires_at: at,
-      finished: isFirst,
+      parts: countParts(answer),
+      received: listReceivedParts(answer),
+      expires_at: fixedTime,
+      finished: isFinished,
     };
-  if (isFirst) throw refusal("request_closed");
+  if (isFinished) throw refusal("request_closed");
   return receivePart(answer, requireForm(body));
 }
 
-/** The first one wins; the same one, byte for byte, answers as the first time. */
+/** Returns the same response for the same answer, byte for byte. */
 function finishAnswer(
   request: FakeRequest,
   answerId: string,
@@ -247,7 +249,7 @@ function finishAnswer(
   const call = JSON.stringify(body);
   if (request.provided === null) {
     const content = joinParts(answer, body.content_sha256);
-    request.provided = { ticket: body.ticket, content, at, answerId, call };
+    request.provided = { ticket: body.ticket, content, at: fixedTime, answerId, call };
     request.state = "provided";
   }
   if (request.provided.call !== call) throw refusal("request_closed");

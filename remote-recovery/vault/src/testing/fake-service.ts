@@ -13,6 +13,7 @@ import {
   StoreSecretBody,
   StoreSecretsBody,
   toBase64url,
+  type SecretVersions,
   type StagedRow,
   type VersionRecord,
 } from "@relicario/shared/api";
@@ -26,10 +27,10 @@ import {
   addVersion,
   refusal,
   lastOf,
-  sealedSourceOf,
+  readSealedSource,
   requireNoConflict,
   requireVersionSpace,
-  stagedRows,
+  listStagedRows,
   touch,
   type FakeAccount,
   type FakeRow,
@@ -41,29 +42,29 @@ import { openStream } from "./fake-streams.ts";
 import { handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
-  /** What people share with each other; null of a service that knows one account alone. */
+  /** Shares between people; null for a service with one account. */
   sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null;
-  /** Calls of the account's first sign-in. */
+  /** Calls of the first sign-in. */
   readonly http: HttpClient;
-  /** Calls of another one: mailboxes tell them apart. */
+  /** Device links distinguish sign-ins. */
   readonly httpFor: (signIn: string) => HttpClient;
-  /** Mailboxes between devices, by id. */
+  /** By id */
   readonly deviceLinks: Map<string, FakeDeviceLink>;
   account: FakeAccount;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970 */
   now: () => number;
-  /** `METHOD path` of each call, in order, before it is answered. */
+  /** `METHOD path` of each call, in order. */
   readonly calls: string[];
   /** Bodies as sent. */
   readonly bodies: unknown[];
-  /** Called before each call; throwing fails it before it reaches the service. */
+  /** Called before each call; an exception loses the request. */
   beforeCall: (call: string) => void | Promise<void>;
   /**
-   * Called after each call that succeeded; throwing loses the answer. It may replace the answer:
-   * the hostile modes.
+   * May replace the response of a successful call, as a hostile service would; an exception loses
+   * the response.
    */
-  transformAnswer: (call: string, transformAnswer: unknown) => unknown;
-  /** A copy to go back to: `service.account = earlier`. */
+  transformResponse: (call: string, response: unknown) => unknown;
+  /** Creates a copy that `service.account = snapshot` restores. */
   readonly snapshot: () => FakeAccount;
 }
 
@@ -71,7 +72,7 @@ interface FakeDeviceLink {
   message: string;
   answer: string | null;
   readonly filledBy: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970 */
   readonly expiresAt: number;
 }
 
@@ -84,12 +85,12 @@ interface Call {
 }
 
 const fixedTime = "2026-11-21T10:00:00.000Z";
-const pageSize = 3; // small, so that every test of the list turns pages
+const pageSize = 3; // small, so that tests of the list need several pages
 
 /**
- * The service's rules over memory, at the network's edge: compare-and-set on `state_rev`,
- * signatures, idempotency, one transaction a call. Nothing here can open anything. What it answers
- * is held to the real service by `contracts/`.
+ * Applies the service's rules in memory, behind the HTTP client: compare-and-set on `state_rev`,
+ * signatures, idempotency, one transaction for each call. Has no keys. Tests in `contracts/`
+ * compare its responses with those of the real service.
  */
 export function createFakeService(userId: string): FakeService {
   const httpFor = (signIn: string): HttpClient => ({
@@ -98,7 +99,7 @@ export function createFakeService(userId: string): FakeService {
       service.calls.push(call);
       await service.beforeCall(call);
       requireSession(service, call);
-      return service.transformAnswer(
+      return service.transformResponse(
         call,
         openStream(service.account, service.sharing, path, options, service.now()),
       ) as StreamedResponse;
@@ -117,8 +118,8 @@ export function createFakeService(userId: string): FakeService {
       const body: unknown =
         isForm || options.body === undefined ? options.body : JSON.parse(JSON.stringify(options.body));
       if (!isForm && body !== undefined) service.bodies.push(body);
-      const answer: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(toRefusal);
-      const parsed = schema.safeParse(service.transformAnswer(call, JSON.parse(JSON.stringify(answer))));
+      const response: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(toRefusal);
+      const parsed = schema.safeParse(service.transformResponse(call, JSON.parse(JSON.stringify(response))));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
     },
@@ -131,7 +132,7 @@ export function createFakeService(userId: string): FakeService {
     calls: [],
     bodies: [],
     beforeCall: () => undefined,
-    transformAnswer: (_call, answer) => answer,
+    transformResponse: (_call, response) => response,
     snapshot: () => structuredClone(service.account),
     http: httpFor("the first"),
     httpFor,
@@ -139,12 +140,11 @@ export function createFakeService(userId: string): FakeService {
   return service;
 }
 
-/** A body that its schema refuses. */
 function toRefusal(cause: unknown): never {
   throw cause instanceof z.ZodError ? new PortalError("validation_error", { cause }) : cause;
 }
 
-/** Without a session there are links alone. */
+/** Without a session, allows only calls of links. */
 function requireSession({ sharing }: FakeService, call: string): void {
   const isForLinks =
     /^POST \/share\/(get-public-secret|content)(\/|$)|^POST \/requests\/get$|^[A-Z]+ \/requests\/answer(\/|$)/.test(
@@ -184,7 +184,11 @@ async function handle(
   if (call === "POST /secrets/store/batch") return storeBatch(account, userId, StoreSecretsBody.parse(body));
   const [, versionsId] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
   if (versionsId !== undefined)
-    return { secret_db_id: versionsId, versions: versionLinesOf(account.rows.get(versionsId)) };
+    return {
+      secret_db_id: versionsId,
+      ...presentVersions(account.rows.get(versionsId), query["cursor"]),
+      state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
+    };
   if (call === "POST /secrets/store/get-secret") return presentSecret(account, GetSecretBody.parse(body));
   if (call === "PATCH /secrets/favorite") return setFavorite(account, SetFavoriteBody.parse(body));
   if (call.startsWith("DELETE /secrets/store/")) return trash(service, call.slice("DELETE /secrets/store/".length));
@@ -193,11 +197,12 @@ async function handle(
 
 function changeKeyring({ account, sharing }: FakeService, userId: string, change: KeyringChange): unknown {
   if (findRepeatedCall(account, change) !== null) return { state_rev: change.state_rev };
-  const resealed =
-    change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
+  const resealedRows =
+    change.stage_id === undefined ? [] : listStagedRows(account).filter(({ content }) => content !== undefined);
   const stateRev = applyChange(account, userId, change);
   if (sharing !== null)
-    for (const { secret_db_id: id, version } of resealed) endSharesOfSecrets(sharing.state, sharing.me, id, version);
+    for (const { secret_db_id: id, version } of resealedRows)
+      endSharesOfSecrets(sharing.state, sharing.me, id, version);
   return { state_rev: stateRev };
 }
 
@@ -208,8 +213,8 @@ function handleDeviceLink(
   body: unknown,
   isAnswer: boolean,
 ): unknown {
-  const stored = links.get(id);
-  const link = stored !== undefined && stored.expiresAt > now() ? stored : undefined;
+  const storedLink = links.get(id);
+  const link = storedLink !== undefined && storedLink.expiresAt > now() ? storedLink : undefined;
   const presentExpiry = (deviceLink: FakeDeviceLink) => ({ expires_at: new Date(deviceLink.expiresAt).toISOString() });
   if (body !== null && !isAnswer) {
     const { message } = FillDeviceLinkBody.parse(body);
@@ -261,11 +266,11 @@ function presentKeyring(
   };
 }
 
-/** One stage an account; the same rows come again. */
+/** A repeated row replaces the earlier one. */
 function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: StageRowsBody): unknown {
   if (account.keyring === null) throw refusal("no_keyring");
   const { keyEpoch } = account.keyring;
-  const sealedRows = rows.map((row) => ({ row, source: sealedSourceOf(account, row) }));
+  const sealedRows = rows.map((row) => ({ row, source: readSealedSource(account, row) }));
   for (const { secret_db_id: secretId, version, label } of rows) {
     const epoch =
       label !== undefined && parseUnverifiedHeader(label)["key_epoch"] === keyEpoch + 1 ? keyEpoch + 1 : keyEpoch;
@@ -277,17 +282,21 @@ function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: Sta
   return { stage_id: id, rows: account.stage.rows.size };
 }
 
-function presentStage(account: FakeAccount, id: string, cursor: Query): unknown {
+function presentStage(account: FakeAccount, id: string, cursor: QueryValue): unknown {
   if (account.stage?.id !== id) throw refusal("not_found");
-  const remaining = stagedRows(account).filter(
+  const remaining = listStagedRows(account).filter(
     ({ secret_db_id: secretId }) => cursor === undefined || secretId > String(cursor),
   );
   const ids = [...new Set(remaining.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
   const rows = remaining.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
-  const digest = (row: StagedRow): string => toBase64url(sha256(encodeCanonical(row)));
+  const computeRowDigest = (row: StagedRow): string => toBase64url(sha256(encodeCanonical(row)));
   return {
     stage_id: id,
-    rows: rows.map((row) => ({ secret_db_id: row.secret_db_id, version: row.version, row_sha256: digest(row) })),
+    rows: rows.map((row) => ({
+      secret_db_id: row.secret_db_id,
+      version: row.version,
+      row_sha256: computeRowDigest(row),
+    })),
     next_cursor: ids.length === pageSize ? (lastOf(ids) ?? null) : null,
   };
 }
@@ -299,6 +308,7 @@ function store(account: FakeAccount, userId: string, body: StoreSecretBody): unk
     if (row === undefined) throw refusal("not_found");
     if (row.deletedAt !== null) touch(account, row);
     row.deletedAt = null;
+    delete row.trashConfirmedAt;
     return {
       secret_db_id: id,
       version: row.versions.length,
@@ -309,17 +319,22 @@ function store(account: FakeAccount, userId: string, body: StoreSecretBody): unk
   const baseVersion = body.base_version ?? null;
   const version = "content" in body ? (baseVersion ?? 0) + 1 : body.base_version;
   requireLabel(body.label, keyring, id, version);
-  const repeated = findRepeatedCall(account, keyring, { rest });
-  if (repeated !== null) return { secret_db_id: id, version: repeated.version, state_rev: keyring.state_rev };
+  const repeatedCall = findRepeatedCall(account, keyring, { rest });
+  if (repeatedCall !== null) return { secret_db_id: id, version: repeatedCall.version, state_rev: keyring.state_rev };
   requireNoConflict(account, id, baseVersion);
   if ("content" in body) requireVersionSpace(account, row);
-  const stateRev = applyChange(account, userId, keyring, { rest, secret: { id, version } });
+  const content = "content" in body ? body.content : (lastOf(row?.versions)?.content ?? "");
+  const tickets =
+    "ticket" in body
+      ? [{ signature: body.ticket_sig, secretId: id, version, shareId: null, ticket: body.ticket, content }]
+      : [];
+  const stateRev = applyChange(account, userId, keyring, { rest, secret: { id, version }, tickets });
   if ("content" in body)
     addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: fixedTime });
   else if (row !== undefined) {
     Object.assign(lastOf(row.versions) ?? {}, {
       label: body.label,
-      ...(body.ticket === undefined ? {} : { ticket: body.ticket }),
+      ...("ticket" in body ? { ticket: body.ticket } : {}),
     });
     touch(account, row);
   }
@@ -330,10 +345,13 @@ function storeBatch(account: FakeAccount, userId: string, { keyring, ...rest }: 
   for (const { secret_db_id: id, label } of rest.secrets) requireLabel(label, keyring, id, 1);
   if (findRepeatedCall(account, keyring, { rest }) !== null) return { state_rev: keyring.state_rev };
   for (const { secret_db_id: id } of rest.secrets) requireNoConflict(account, id, null);
-  const [first] = rest.secrets;
+  const [firstSecret] = rest.secrets;
   const stateRev = applyChange(account, userId, keyring, {
     rest,
-    ...(first === undefined ? {} : { secret: { id: first.secret_db_id, version: 1 } }),
+    ...(firstSecret === undefined ? {} : { secret: { id: firstSecret.secret_db_id, version: 1 } }),
+    tickets: rest.secrets.map(({ secret_db_id: secretId, ticket_sig: signature, ticket, content }) => ({
+      ...{ signature, secretId, version: 1, shareId: null, ticket, content },
+    })),
   });
   for (const { secret_db_id: id, label, ticket, content } of rest.secrets)
     addVersion(account, id, { label, ticket, content, createdAt: fixedTime });
@@ -351,10 +369,11 @@ function presentRow(id: string, row: FakeRow): unknown {
     created_at: row.createdAt,
     updated_at: row.updatedAt,
     ...(row.deletedAt === null ? {} : { deleted_at: row.deletedAt }),
+    ...(row.trashConfirmedAt === undefined ? {} : { trash_confirmed_at: row.trashConfirmedAt }),
   };
 }
 
-type Query = string | number | boolean | undefined;
+type QueryValue = string | number | boolean | undefined;
 
 function presentPage(
   account: FakeAccount,
@@ -383,21 +402,24 @@ function presentPage(
 
 function presentSecret(account: FakeAccount, { secret_db_id: id, version }: z.infer<typeof GetSecretBody>): unknown {
   const row = account.rows.get(id);
-  const number = version ?? row?.versions.length ?? 0;
-  const requested = row?.versions[number - 1];
-  if (row === undefined || requested === undefined) throw refusal("not_found");
-  if (requested.dropped === true) throw refusal("content_gone");
+  const versionNumber = version ?? row?.versions.length ?? 0;
+  const requestedVersion = row?.versions[versionNumber - 1];
+  if (row === undefined || requestedVersion === undefined) throw refusal("not_found");
+  if (requestedVersion.dropped === true) throw refusal("content_gone");
   return {
-    version: number,
-    ticket: requested.ticket,
-    content: isLargeContent(requested.content) ? null : requested.content,
+    version: versionNumber,
+    ticket: requestedVersion.ticket,
+    content: isLargeContent(requestedVersion.content) ? null : requestedVersion.content,
     label: lastOf(row.versions)?.label,
-    versions: versionLinesOf(row),
+    ...presentVersions(row),
   };
 }
 
-/** Newest first. */
-function versionLinesOf(row: FakeRow | undefined): VersionRecord[] {
+/** A page, newest first. */
+function presentVersions(
+  row: FakeRow | undefined,
+  cursor?: QueryValue,
+): Pick<SecretVersions, "versions" | "next_cursor"> {
   if (row === undefined) throw refusal("not_found");
   const line = (
     { ticket, content, createdAt, dropped = false }: FakeRow["versions"][number],
@@ -409,10 +431,15 @@ function versionLinesOf(row: FakeRow | undefined): VersionRecord[] {
     created_at: createdAt,
     dropped,
   });
-  return row.versions.map(line).toReversed();
+  const remaining = row.versions
+    .map(line)
+    .toReversed()
+    .filter(({ version }) => cursor === undefined || version < Number(cursor));
+  const versions = remaining.slice(0, pageSize);
+  return { versions, next_cursor: remaining.length > pageSize ? String(lastOf(versions)?.version) : null };
 }
 
-/** Streamed, not answered in a body. */
+/** Large contents are streamed, not sent in a JSON body. */
 function isLargeContent(content: string): boolean {
   return fromBase64url(content).length > maxSmallSealedBytes;
 }

@@ -14,14 +14,14 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
 import { refusal, type FakeAccount } from "./fake-account.ts";
-import { applyChange, findRepeatedCall } from "./fake-change.ts";
+import { applyChange, findRepeatedCall, type FakeSignedTicket } from "./fake-change.ts";
 
-/** Shares between people, as the service keeps them. Tests tamper with it directly. */
+/** Tests tamper with it directly. */
 export interface FakeSharing {
-  /** By user name in lower case. */
+  /** By user name in lower case */
   readonly people: Map<string, FakePerson>;
   readonly shares: Map<string, FakeShare>;
-  /** Download tokens, and what they are for. */
+  /** The version that each token downloads. */
   readonly tokens: Map<
     string,
     { readonly share: FakeShare; readonly version: number; readonly openedBy: string | null }
@@ -31,7 +31,7 @@ export interface FakeSharing {
 export interface FakePerson {
   readonly userId: string;
   readonly userName: string;
-  /** Read at each call: tests replace accounts. */
+  /** Read at each call, because tests replace accounts. */
   readonly account: () => FakeAccount;
 }
 
@@ -43,25 +43,25 @@ export interface FakeShare {
   expiresAt: string;
   maxViews: number | null;
   revoked: boolean;
-  /** Its secret went to the trash; it does not come back with it. */
+  /** Whether its secret was trashed; restoring the secret does not restore the share. */
   ended: boolean;
-  wrongPasswords: number;
-  /** One view each. */
+  wrongPasswordCount: number;
+  /** Ids of claims, each of which is one view. */
   readonly claims: Set<string>;
-  /** Ids of people who opened it. */
+  /** Ids of people who opened the share. */
   readonly openedBy: Set<string>;
 }
 
 const fixedTime = "2026-11-21T10:00:00.000Z";
 
+/** The fake serves each list as one page. */
+export const onlyPage = { next_cursor: null, state_rev: 0 } as const;
+
 export function createFakeSharing(): FakeSharing {
   return { people: new Map(), shares: new Map(), tokens: new Map() };
 }
 
-/**
- * The calls of sharing by the service's rules, for whoever is signed in; null for nobody. Undefined
- * for any other call.
- */
+/** Returns undefined for any other call. @param me null without a session */
 export function handleSharing(
   sharing: FakeSharing,
   me: FakePerson | null,
@@ -73,11 +73,11 @@ export function handleSharing(
   const [, publicId] = /^POST \/share\/get-public-secret\/([^/]+)$/.exec(call) ?? [];
   if (publicId !== undefined) return presentShare(requireOpen(sharing, publicId, "public", me, now));
   if (call === "POST /share/get-public-secret") return openShare(sharing, me, "public", OpenShareBody.parse(body), now);
-  const isMine =
+  const isForSessions =
     /^(POST|PATCH|DELETE) \/share(\/|$)|^GET \/sharelist\/|^GET \/user\/share-with-me$|^GET \/users\/[^/]+\/key$|^GET \/user\/me$/.test(
       call,
     );
-  if (!isMine || me === null) return undefined;
+  if (!isForSessions || me === null) return undefined;
   const [, signedInId] = /^POST \/share\/get-secret\/([^/]+)$/.exec(call) ?? [];
   if (signedInId !== undefined) return presentShare(requireOpen(sharing, signedInId, "signed_in", me, now));
   if (call === "POST /share/get-secret") return openShare(sharing, me, "signed_in", OpenShareBody.parse(body), now);
@@ -87,9 +87,10 @@ export function handleSharing(
   const [, secretId] = /^GET \/sharelist\/(.+)$/.exec(call) ?? [];
   if (secretId !== undefined)
     return {
-      shares: listOfSecret(sharing, me, secretId, now).filter(
+      shares: listSharesOfSecret(sharing, me, secretId, now).filter(
         ({ end }) => end === null || query["get_expired"] === true,
       ),
+      ...onlyPage,
     };
   const [, name] = /^GET \/users\/(.+)\/key$/.exec(call) ?? [];
   if (name !== undefined) {
@@ -105,9 +106,7 @@ export function handleSharing(
   return null;
 }
 
-/**
- * What goes to the trash ends its shares, and a content that was sealed anew those of its version.
- */
+/** Ends shares of trashed secrets, or of one version whose content was resealed. */
 export function endSharesOfSecrets(
   { shares }: FakeSharing,
   owner: FakePerson | null,
@@ -123,24 +122,28 @@ export function endSharesOfSecrets(
   }
 }
 
-/** The content of a view that was claimed. @throws PortalError `share_unavailable` */
+/** @throws PortalError `share_unavailable` */
 export function requireSharedContent(
   sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null,
   token: string,
   now: number,
 ): Bytes {
-  const claimed = sharing?.state.tokens.get(token);
-  const end = claimed === undefined ? "ended" : endOf(claimed.share, now);
+  const claimedView = sharing?.state.tokens.get(token);
+  const end = claimedView === undefined ? "ended" : findEnd(claimedView.share, now);
   const isEnded = end === "revoked" || end === "ended" || end === "expired";
-  if (claimed === undefined || isEnded || (claimed.openedBy !== null && claimed.openedBy !== sharing?.me?.userId))
+  if (
+    claimedView === undefined ||
+    isEnded ||
+    (claimedView.openedBy !== null && claimedView.openedBy !== sharing?.me?.userId)
+  )
     throw refusal("share_unavailable");
-  const { owner, createBody } = claimed.share;
+  const { owner, createBody } = claimedView.share;
   return copyOf(
-    fromBase64url(owner.account().rows.get(createBody.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""),
+    fromBase64url(owner.account().rows.get(createBody.secret_db_id)?.versions[claimedView.version - 1]?.content ?? ""),
   );
 }
 
-/** @throws PortalError `validation_error` for a time that is over, or later than so many days. */
+/** @throws PortalError `validation_error` for a time in the past, or more than `days` ahead */
 export function checkExpiry(expiresAt: string, days: number, now: number): void {
   const remaining = Date.parse(expiresAt) - now;
   if (remaining <= 0 || remaining > days * 86_400_000 + 3_600_000) throw refusal("validation_error");
@@ -164,13 +167,17 @@ function createShare(
   if (keyring.shares === undefined) throw refusal("keyring_change_invalid");
   if (findRepeatedCall(account, keyring, { rest }) === null) {
     checkExpiry(expiresAt, shareLifetimeDays.maximum, now);
-    requirePresent(account, secretId, version);
+    requireCurrentVersion(account, secretId, version);
     const isPerson = [...sharing.people.values()].some(
       ({ userId }) => userId === rest.recipient && userId !== me.userId,
     );
     if (rest.recipient !== undefined && !isPerson) throw refusal("validation_error");
     if (sharing.shares.has(id)) throw refusal("id_taken");
-    applyChange(account, me.userId, keyring, { rest, secret: { id: secretId, version } });
+    applyChange(account, me.userId, keyring, {
+      rest,
+      secret: { id: secretId, version },
+      tickets: [toSignedTicket(account, { secretId, version, shareId: id, ticket, signature: rest.ticket_sig })],
+    });
     sharing.shares.set(id, {
       owner: me,
       createBody: { ...rest, keyring },
@@ -180,7 +187,7 @@ function createShare(
       maxViews,
       revoked: false,
       ended: false,
-      wrongPasswords: 0,
+      wrongPasswordCount: 0,
       claims: new Set(),
       openedBy: new Set(),
     });
@@ -200,13 +207,25 @@ function changeShare(
   if (keyring.shares === undefined) throw refusal("keyring_change_invalid");
   if (findRepeatedCall(account, keyring, { rest: { share_id: shareId, ...rest } }) === null) {
     if (share?.owner.userId !== me.userId) throw refusal("not_found");
-    const end = endOf(share, now);
+    const end = findEnd(share, now);
     if (end !== null && end !== "expired" && end !== "used_up") throw refusal("conflict");
     if (expiresAt !== undefined) checkExpiry(expiresAt, shareLifetimeDays.maximum, now);
-    if (version !== undefined) requirePresent(account, share.createBody.secret_db_id, version);
+    if (version !== undefined) requireCurrentVersion(account, share.createBody.secret_db_id, version);
     applyChange(account, me.userId, keyring, {
       rest: { share_id: shareId, ...rest },
       secret: { id: share.createBody.secret_db_id, version: version ?? share.version },
+      authored:
+        (expiresAt !== undefined && expiresAt > share.expiresAt) ||
+        (maxViews !== undefined && (maxViews ?? Infinity) > (share.maxViews ?? Infinity)),
+      tickets:
+        version === undefined || ticket === undefined
+          ? []
+          : [
+              toSignedTicket(account, {
+                ...{ secretId: share.createBody.secret_db_id, version, shareId, ticket },
+                signature: rest.ticket_sig,
+              }),
+            ],
     });
     share.version = version ?? share.version;
     share.ticket = ticket ?? share.ticket;
@@ -216,27 +235,31 @@ function changeShare(
   return { share_id: shareId, state_rev: keyring.state_rev };
 }
 
-/** What is shared is the present version of a secret that is not in the trash. */
-function requirePresent({ rows }: FakeAccount, secretId: string, version: number): void {
+function toSignedTicket({ rows }: FakeAccount, signed: Omit<FakeSignedTicket, "content">): FakeSignedTicket {
+  return { ...signed, content: rows.get(signed.secretId)?.versions[signed.version - 1]?.content ?? "" };
+}
+
+/** Only the current version of a secret outside the trash can be shared. */
+function requireCurrentVersion({ rows }: FakeAccount, secretId: string, version: number): void {
   const row = rows.get(secretId);
   if (row === undefined) throw refusal("not_found");
   if (row.deletedAt !== null) throw refusal("conflict");
   if (row.versions.length !== version) throw refusal("version_conflict");
 }
 
-function endOf(
-  { revoked, ended, wrongPasswords, expiresAt, maxViews, claims, owner, createBody, version }: FakeShare,
+function findEnd(
+  { revoked, ended, wrongPasswordCount, expiresAt, maxViews, claims, owner, createBody, version }: FakeShare,
   now: number,
 ): OwnShare["end"] {
   const row = owner.account().rows.get(createBody.secret_db_id);
   if (revoked) return "revoked";
   if (ended || row?.deletedAt !== null || row.versions[version - 1]?.dropped === true) return "ended";
-  if (wrongPasswords >= maxWrongPasswords) return "locked";
+  if (wrongPasswordCount >= maxWrongPasswords) return "locked";
   if (Date.parse(expiresAt) <= now) return "expired";
   return maxViews !== null && claims.size >= maxViews ? "used_up" : null;
 }
 
-/** A view that was claimed stays one until its share is revoked, ended or over. */
+/** A claimed view stays open until its share is revoked, ended or expired. */
 function requireOpen(
   sharing: FakeSharing,
   shareId: string,
@@ -253,7 +276,7 @@ function requireOpen(
         share.createBody.audience === "person" &&
         share.createBody.recipient === me?.userId));
   if (!isAccessible) throw refusal("share_unavailable");
-  const end = endOf(share, now);
+  const end = findEnd(share, now);
   const isClaimed = claimId !== undefined && share.claims.has(claimId) && (end === "used_up" || end === "locked");
   if (end !== null && !isClaimed) throw refusal("share_unavailable");
   return share;
@@ -279,21 +302,21 @@ function openShare(
   const share = requireOpen(sharing, body.share_id, audience, me, now, body.claim_id);
   const { createBody, owner } = share;
   const from = { user_id: owner.userId, user_name: owner.userName };
-  if (createBody.audience !== "person" && digest(body.link_auth) !== createBody.link_auth_sha256)
+  if (createBody.audience !== "person" && computeProofDigest(body.link_auth) !== createBody.link_auth_sha256)
     throw refusal("share_unavailable");
   if (body.claim_id === undefined) {
     const offer: ShareOffer = {
       ...presentShare(share),
       from,
       share_helper: createBody.share_helper ?? null,
-      views_left: viewsLeft(share),
+      views_left: countViewsLeft(share),
     };
     return offer;
   }
   if (createBody.audience !== "person" && body.pass_auth === undefined) throw refusal("validation_error");
-  if (createBody.audience !== "person" && digest(body.pass_auth) !== createBody.pass_auth_sha256) {
-    share.wrongPasswords++;
-    throw new PortalError("wrong_password", { details: { tries_left: maxWrongPasswords - share.wrongPasswords } });
+  if (createBody.audience !== "person" && computeProofDigest(body.pass_auth) !== createBody.pass_auth_sha256) {
+    share.wrongPasswordCount++;
+    throw new PortalError("wrong_password", { details: { tries_left: maxWrongPasswords - share.wrongPasswordCount } });
   }
   share.claims.add(body.claim_id);
   if (me !== null && createBody.audience !== "public") share.openedBy.add(me.userId);
@@ -311,17 +334,22 @@ function openShare(
   };
 }
 
-function viewsLeft({ maxViews, claims }: FakeShare): number | null {
+function countViewsLeft({ maxViews, claims }: FakeShare): number | null {
   return maxViews === null ? null : Math.max(0, maxViews - claims.size);
 }
 
-function digest(proof: string | undefined): string {
+function computeProofDigest(proof: string | undefined): string {
   return proof === undefined ? "" : toBase64url(sha256(fromBase64url(proof)));
 }
 
 /** Newest first. */
-function listOfSecret({ people, shares }: FakeSharing, me: FakePerson, secretId: string, now: number): OwnShare[] {
-  const nameOf = (id: string): string => [...people.values()].find(({ userId }) => userId === id)?.userName ?? "";
+function listSharesOfSecret(
+  { people, shares }: FakeSharing,
+  me: FakePerson,
+  secretId: string,
+  now: number,
+): OwnShare[] {
+  const findUserName = (id: string): string => [...people.values()].find(({ userId }) => userId === id)?.userName ?? "";
   const ownShares = [...shares.values()]
     .reverse()
     .filter(({ owner, createBody }) => owner.userId === me.userId && createBody.secret_db_id === secretId);
@@ -335,7 +363,7 @@ function listOfSecret({ people, shares }: FakeSharing, me: FakePerson, secretId:
       recipient:
         createBody.recipient === undefined
           ? null
-          : { user_id: createBody.recipient, user_name: nameOf(createBody.recipient) },
+          : { user_id: createBody.recipient, user_name: findUserName(createBody.recipient) },
       password: createBody.password,
       picture: createBody.share_helper !== undefined,
       ticket_sha256: toBase64url(sha256(fromBase64url(ticket))),
@@ -345,13 +373,13 @@ function listOfSecret({ people, shares }: FakeSharing, me: FakePerson, secretId:
       max_views: maxViews,
       last_opened_at: claims.size === 0 ? null : fixedTime,
       notify: createBody.notify ?? false,
-      end: endOf(share, now),
+      end: findEnd(share, now),
     };
   });
 }
 
-/** Those for this person, and links for signed-in people that this person opened. */
-function listReceived(sharing: FakeSharing, me: FakePerson, ended: boolean, now: number): unknown {
+/** Includes links for signed-in people that this person opened. */
+function listReceived(sharing: FakeSharing, me: FakePerson, includeEnded: boolean, now: number): unknown {
   const receivedShares = [...sharing.shares.values()]
     .reverse()
     .filter((share) => share.createBody.recipient === me.userId || share.openedBy.has(me.userId));
@@ -364,10 +392,11 @@ function listReceived(sharing: FakeSharing, me: FakePerson, ended: boolean, now:
         created_at: fixedTime,
         expires_at: share.expiresAt,
         opened_at: share.openedBy.has(me.userId) ? fixedTime : null,
-        views_left: viewsLeft(share),
-        available: endOf(share, now) === null,
+        views_left: countViewsLeft(share),
+        available: findEnd(share, now) === null,
       }))
-      .filter(({ available }) => available || ended),
+      .filter(({ available }) => available || includeEnded),
+    ...onlyPage,
   };
 }
 

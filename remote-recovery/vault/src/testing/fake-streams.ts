@@ -11,7 +11,7 @@ import { copyOf, type Bytes } from "../seal/bytes.ts";
 import { refusal, type FakeAccount } from "./fake-account.ts";
 import { requireSharedContent, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 
-/** A sealed content, or a range of it: of one's own secret, or by a download token. */
+/** Opens a whole content or a range of it: of an own secret, or by a download token. */
 export function openStream(
   account: FakeAccount,
   sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null,
@@ -20,23 +20,23 @@ export function openStream(
   now: number,
 ): StreamedResponse {
   const range = headers?.["range"];
-  if (path === downloadPath) return streamRange(ownContent(account, GetSecretBody.parse(body)), range);
+  if (path === downloadPath) return streamRange(findOwnContent(account, GetSecretBody.parse(body)), range);
   if (path !== sharedDownloadPath) throw refusal("not_found");
   const { token } = SharedDownloadBody.parse(body);
   return streamRange(findAnswerContent(account, token) ?? requireSharedContent(sharing, token, now), range);
 }
 
-function ownContent(account: FakeAccount, { secret_db_id: id, version }: GetSecretFields): Bytes {
+function findOwnContent(account: FakeAccount, { secret_db_id: id, version }: GetSecretFields): Bytes {
   const versions = account.rows.get(id)?.versions;
-  const requested = versions?.[(version ?? versions.length) - 1];
-  if (requested === undefined) throw refusal("not_found");
-  if (requested.dropped === true) throw refusal("content_gone");
-  return copyOf(fromBase64url(requested.content));
+  const requestedVersion = versions?.[(version ?? versions.length) - 1];
+  if (requestedVersion === undefined) throw refusal("not_found");
+  if (requestedVersion.dropped === true) throw refusal("content_gone");
+  return copyOf(fromBase64url(requestedVersion.content));
 }
 
 type GetSecretFields = ReturnType<typeof GetSecretBody.parse>;
 
-/** What a request of this account was answered. */
+/** Finds the answer to a request of this account. */
 function findAnswerContent({ requests }: FakeAccount, token: string): Bytes | undefined {
   return requests?.get(token.replace(/^answer /, ""))?.provided?.content;
 }

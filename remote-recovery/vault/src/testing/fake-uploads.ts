@@ -20,13 +20,13 @@ import {
 } from "./fake-account.ts";
 import { applyChange, findRepeatedCall, requireLabel } from "./fake-change.ts";
 
-/** Small, and no multiple of a piece, so that every test has several. */
+/** Small, so that every test has several parts, and not a multiple of a chunk. */
 export const fakePartBytes = 100_000;
 
 const fixedTime = "2026-11-21T10:00:00.000Z";
-const prefix = uploadPath("");
+const uploadPathPrefix = uploadPath("");
 
-/** The calls of uploads in parts, by the service's rules. Undefined for any other path. */
+/** Returns undefined for any other path. */
 export async function handleUpload(
   account: FakeAccount,
   userId: string,
@@ -36,8 +36,8 @@ export async function handleUpload(
 ): Promise<unknown> {
   if (`${method} ${path}` === "POST /v2/secrets/secret")
     return startUpload(account, StartUploadFields.parse(Object.fromEntries(requireForm(body))));
-  if (!path.startsWith(prefix)) return undefined;
-  const id = path.slice(prefix.length);
+  if (!path.startsWith(uploadPathPrefix)) return undefined;
+  const id = path.slice(uploadPathPrefix.length);
   const upload = account.uploads?.get(id);
   if (upload === undefined) throw refusal("not_found");
   if (method === "GET") return presentUpload(id, upload);
@@ -50,7 +50,7 @@ export async function handleUpload(
 
 interface PartedContent {
   readonly size: number;
-  /** By number, from 1. */
+  /** By number, from 1 */
   readonly parts: Map<number, Bytes>;
 }
 
@@ -59,34 +59,34 @@ export function requireForm(body: unknown): FormData {
   return body;
 }
 
-export function partCount({ size }: Pick<PartedContent, "size">): number {
+export function countParts({ size }: Pick<PartedContent, "size">): number {
   return Math.ceil(size / fakePartBytes);
 }
 
-export function receivedParts({ parts }: PartedContent): ReceivedPart[] {
+export function listReceivedParts({ parts }: PartedContent): ReceivedPart[] {
   return [...parts]
     .sort(([left], [right]) => left - right)
     .map(([part, bytes]) => ({ part, size: bytes.length, sha256: toBase64url(sha256(bytes)) }));
 }
 
-/** A part of the right number, length and digest; never in the place of another one. */
+/** Never replaces a different part. */
 export async function receivePart({ size, parts }: PartedContent, form: FormData): Promise<ReceivedPart> {
-  const { part, sha256: expected } = PartFields.parse({ part: form.get("part"), sha256: form.get("sha256") });
+  const { part, sha256: expectedSha256 } = PartFields.parse({ part: form.get("part"), sha256: form.get("sha256") });
   const data = form.get("data");
-  if (!(data instanceof Blob) || part > partCount({ size })) throw refusal("validation_error");
-  const existing = parts.get(part);
-  if (existing !== undefined && toBase64url(sha256(existing)) !== expected) throw refusal("conflict");
+  if (!(data instanceof Blob) || part > countParts({ size })) throw refusal("validation_error");
+  const existingPart = parts.get(part);
+  if (existingPart !== undefined && toBase64url(sha256(existingPart)) !== expectedSha256) throw refusal("conflict");
   const bytes = new Uint8Array(await data.arrayBuffer());
   if (bytes.length !== Math.min(size, part * fakePartBytes) - (part - 1) * fakePartBytes)
     throw refusal("validation_error");
-  if (toBase64url(sha256(bytes)) !== expected) throw refusal("digest_mismatch");
+  if (toBase64url(sha256(bytes)) !== expectedSha256) throw refusal("digest_mismatch");
   parts.set(part, bytes);
-  return { part, size: bytes.length, sha256: expected };
+  return { part, size: bytes.length, sha256: expectedSha256 };
 }
 
-/** All parts in order. @throws PortalError `upload_incomplete`, `digest_mismatch` */
+/** @throws PortalError `upload_incomplete`, `digest_mismatch` */
 export function joinParts({ size, parts }: PartedContent, contentSha256: string): Bytes {
-  if (parts.size < partCount({ size })) throw refusal("upload_incomplete");
+  if (parts.size < countParts({ size })) throw refusal("upload_incomplete");
   const content = copyOf(concatBytes(...[...parts].sort(([left], [right]) => left - right).map(([, bytes]) => bytes)));
   if (toBase64url(sha256(content)) !== contentSha256) throw refusal("digest_mismatch");
   return content;
@@ -97,13 +97,13 @@ function startUpload(
   {
     size,
     secret_db_id: secretId,
-    base_version: base = null,
+    base_version: baseVersion = null,
   }: Omit<StartUploadFields, "base_version"> & { readonly base_version?: number | null | undefined },
 ): unknown {
-  requireNoConflict(account, secretId, base);
+  requireNoConflict(account, secretId, baseVersion);
   requireVersionSpace(account, account.rows.get(secretId));
   const id = newId(Date.now());
-  const upload: FakeUpload = { secretId, baseVersion: base, size, parts: new Map(), published: null };
+  const upload: FakeUpload = { secretId, baseVersion, size, parts: new Map(), published: null };
   account.uploads = new Map(account.uploads).set(id, upload);
   const { secret_db_id, part_size, parts, expires_at } = presentUpload(id, upload);
   return { upload_id: id, secret_db_id, part_size, parts, expires_at };
@@ -117,8 +117,8 @@ function presentUpload(id: string, upload: FakeUpload) {
     base_version: baseVersion,
     size,
     part_size: fakePartBytes,
-    parts: partCount(upload),
-    received: receivedParts(upload),
+    parts: countParts(upload),
+    received: listReceivedParts(upload),
     expires_at: fixedTime,
     published: published === null ? null : { version: published.version, state_rev: published.stateRev },
   };
@@ -127,9 +127,9 @@ function presentUpload(id: string, upload: FakeUpload) {
 function finishUpload(account: FakeAccount, userId: string, upload: FakeUpload, body: FinishUploadBody): unknown {
   const { secretId, baseVersion, parts, published } = upload;
   const { keyring, label, ticket } = body;
-  const call = JSON.stringify(body);
+  const serializedBody = JSON.stringify(body);
   if (published !== null) {
-    if (published.body !== call) throw refusal("conflict");
+    if (published.body !== serializedBody) throw refusal("conflict");
     return { secret_db_id: secretId, version: published.version, state_rev: published.stateRev };
   }
   if (baseVersion === null && body.base_version !== undefined) throw refusal("conflict");
@@ -143,9 +143,15 @@ function finishUpload(account: FakeAccount, userId: string, upload: FakeUpload, 
   const stateRev = applyChange(account, userId, keyring, {
     rest,
     secret: { id: secretId, version: (effectiveBase ?? 0) + 1 },
+    tickets: [
+      {
+        ...{ signature: body.ticket_sig, secretId, version: (effectiveBase ?? 0) + 1, shareId: null, ticket },
+        content: toBase64url(content),
+      },
+    ],
   });
   const version = addVersion(account, secretId, { label, ticket, content: toBase64url(content), createdAt: fixedTime });
   parts.clear();
-  upload.published = { version, stateRev, body: call };
+  upload.published = { version, stateRev, body: serializedBody };
   return { secret_db_id: secretId, version, state_rev: stateRev };
 }

@@ -3,7 +3,7 @@ import type { KitDeps } from "../operations/create-kit.ts";
 import { kitElementId } from "../kit/kit-document.ts";
 import { placeholders } from "../kit/kit-file.ts";
 
-/** A template with a kit's places and none of its program. */
+/** Template of a kit with its placeholders, without its program. */
 const template = `<!doctype html>
 <title>Kit</title>
 ${placeholders.decoder}
@@ -12,6 +12,6 @@ ${placeholders.kit}
 </script>
 `;
 
-/** Files of a release without a build: the template, and a few bytes in place of a decoder. */
-export const kitFile: KitDeps["file"] = (name) =>
+/** Returns files of a kit without a build: the template, and a few bytes instead of a decoder. */
+export const kitFile: KitDeps["loadReleaseFile"] = (name) =>
   Promise.resolve(utf8(name === "kit" ? template : `decoder of ${name}`));

@@ -7,18 +7,18 @@ import { sealContent } from "../seal/content.ts";
 import { serializeDocument } from "../seal/document.ts";
 import { userId } from "./world.ts";
 
-/** A secret of an archive. */
 export interface ArchivedSecret {
   readonly title: string;
   readonly contentKind: "text" | "file";
-  readonly plain: Bytes;
-  /** What its ticket says in place of the truth. */
+  readonly plaintext: Bytes;
+  /** False claims of the ticket. */
   readonly ticketOverrides?: { readonly size?: number };
 }
 
 /**
- * An archive of this portal as an export makes it, without an account behind it; `entries` are its
- * files by name.
+ * Creates an archive like an export of this portal.
+ *
+ * @param entries the archive's files, by name
  */
 export async function buildArchive(
   secrets: readonly ArchivedSecret[],
@@ -27,9 +27,9 @@ export async function buildArchive(
   const recipient = await deriveRecipient(identity);
   const entries = new Map<string, Bytes>();
   const manifestEntries = [];
-  for (const [index, { title, contentKind, plain, ticketOverrides = {} }] of secrets.entries()) {
+  for (const [index, { title, contentKind, plaintext, ticketOverrides = {} }] of secrets.entries()) {
     const secretId = `019a9e2c-7c1e-7abc-8def-${String(index).padStart(12, "0")}`;
-    const { sealed, sha256, identity: contentIdentity, size } = await sealContent(contentKind, plain);
+    const { sealed, sha256, identity: contentIdentity, size } = await sealContent(contentKind, plaintext);
     const ticket = {
       v: 1,
       kind: "owner",
@@ -39,6 +39,7 @@ export async function buildArchive(
       owner: userId,
       title,
       tags: [],
+      openers: [],
       name: `${title}.bin`,
       mime: "application/x",
       content_kind: contentKind,
@@ -65,7 +66,7 @@ export async function buildArchive(
   return { zip: await zipEntries(entries), identity, entries };
 }
 
-/** As the export writes it: stored. */
+/** Zips without compression, like the export. */
 export function zipEntries(entries: ReadonlyMap<string, Bytes>): Promise<Blob> {
   return new Response(
     makeZip(

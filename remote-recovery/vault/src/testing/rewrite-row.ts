@@ -10,8 +10,8 @@ import { lastOf, touch } from "./fake-account.ts";
 import type { World } from "./world.ts";
 
 /**
- * Publishes a row anew with a label and ticket of the test's choosing, and a state that fits: what
- * only somebody with the account key could do. For the checks that are left when all digests fit.
+ * Publishes a row again with a chosen label and ticket and a valid state, as only a holder of the
+ * account key could. Used to test the checks that remain when all digests match.
  */
 export async function rewriteRow(
   world: World,
@@ -30,7 +30,7 @@ export async function rewriteRow(
   const row = lastOf(storedRow?.versions);
   const lastState = lastOf(keyring?.states);
   if (keyring === null || storedRow === undefined || row === undefined || lastState === undefined)
-    throw new TypeError("nothing to rewrite");
+    throw new TypeError("expected a stored row");
   const context = { secretId, version: storedRow.versions.length, rev: parseUnverifiedRev(row.label) };
   const label = await openLabel(keys, vault.userId, context, row.label);
   const ticket = await change.seal(await openTicket(opener, fromBase64url(row.ticket)));
@@ -55,9 +55,9 @@ export async function rewriteRow(
       };
     }),
   );
-  const next = { ...state, state_rev: lastState.state_rev + 1, root };
+  const nextState = { ...state, state_rev: lastState.state_rev + 1, root };
   keyring.states.push({
-    state_rev: next.state_rev,
-    state: await sealState(keys, vault.userId, next, computeStateDigest(lastState.state)),
+    state_rev: nextState.state_rev,
+    state: await sealState(keys, vault.userId, nextState, computeStateDigest(lastState.state)),
   });
 }

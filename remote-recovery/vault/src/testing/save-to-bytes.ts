@@ -6,7 +6,7 @@ import { saveContent } from "../transfer/save-content.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
-/** The whole of a content that an opener was shown for, fetched and opened in pieces. */
+/** Fetches and opens a whole content in chunks. */
 export async function saveToBytes(
   calls: Pick<TransferCalls, "range">,
   { identity, ...content }: SealedContentKey,

@@ -13,8 +13,8 @@ import { createFakeSharing, type FakeShare, type FakeSharing } from "./fake-shar
 import { createWorld, makePicture, textSecret, type World } from "./world.ts";
 
 /**
- * Ada, who has one secret behind the picture "market", and Ben, who has one behind "harbour". Both
- * are unlocked, and nobody knows anybody.
+ * Ada has one secret protected by the picture "market", Ben one protected by "harbour". Both are
+ * unlocked and have pinned no one.
  */
 export interface SharingWorld {
   readonly sharing: FakeSharing;
@@ -22,24 +22,22 @@ export interface SharingWorld {
   readonly ben: World;
   readonly adasVault: VaultSession;
   readonly bensVault: VaultSession;
-  /** Ada's secret "First". */
   readonly secretId: string;
-  /** Shares it, by its picture. */
+  /** Opens the secret with its picture. */
   readonly share: (request: Partial<NewShareRequest>, opener?: PresentedPicture) => Promise<CreatedShare>;
-  /** Shares it with Ben. */
+  /** Returns the share's id. */
   readonly shareWithBen: () => Promise<string>;
-  /** Whoever opens a link; nobody is signed in unless told otherwise. */
+  /** Opens a link, optionally signed in as `signedIn`. */
   readonly visit: (link: string | null, signedIn?: World) => VisitorContext & { readonly service: FakeService };
-  /** As the service keeps it. */
-  readonly stored: (shareId: string) => FakeShare;
+  readonly requireStoredShare: (shareId: string) => FakeShare;
 }
 
 export const marketPicture: PresentedPicture = makePicture("market");
 
 const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
-const day = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
-/** @param bensAccount false where Ben has no account yet, and is only signed in */
+/** @param bensAccount false if Ben is signed in but has no account yet */
 export async function createSharingWorld({ bensAccount = true } = {}): Promise<SharingWorld> {
   const sharing = createFakeSharing();
   const [ada, ben] = [
@@ -67,20 +65,20 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
       service.sharing ??= { state: sharing, me: null };
       return Object.assign(openVisitor(service.http, link), { service });
     },
-    stored: (shareId) => {
+    requireStoredShare: (shareId) => {
       const match = sharing.shares.get(shareId);
-      if (match === undefined) throw new TypeError("no such share");
+      if (match === undefined) throw new TypeError("expected a stored share");
       return match;
     },
   };
 }
 
-/** A share of a secret by a public link. */
+/** Creates a request to share by a public link. */
 export function makeShareRequest(secretId: string, overrides: Partial<NewShareRequest> = {}): NewShareRequest {
   return {
     secretId,
     to: { audience: "public" },
-    expiresAt: new Date(Date.now() + 7 * day).toISOString(),
+    expiresAt: new Date(Date.now() + 7 * dayMs).toISOString(),
     maxViews: null,
     password: null,
     picture: null,
@@ -89,7 +87,6 @@ export function makeShareRequest(secretId: string, overrides: Partial<NewShareRe
   };
 }
 
-/** A tab that opened a link, or none. */
 export function openVisitor(http: HttpClient, link: string | null): VisitorContext {
   let pendingSecret = link === null ? null : parseLink(link);
   return openVisitorContext({
@@ -105,18 +102,20 @@ export function openVisitor(http: HttpClient, link: string | null): VisitorConte
   });
 }
 
-/** What the host takes out of an address. */
+/** Parses the secret of a link from an address, like the host. */
 function parseLink(link: string): LinkSecret {
   const { pathname, hash } = new URL(link, "https://portal.example");
   return { path: pathname, s: new URLSearchParams(hash.slice(1)).get("s") ?? "", n: null };
 }
 
-export function textOf(content: Uint8Array | null): string {
+export function decodeText(content: Uint8Array | null): string {
   return new TextDecoder().decode(content ?? new Uint8Array());
 }
 
-/** How it ended: the code of a PortalError, or `none`. Other errors are the test's. */
-export async function errorCodeOf(promise: Promise<unknown>): Promise<ErrorCode | "none"> {
+/**
+ * Returns the code of the PortalError that a promise rejects with, or `none`. Throws other errors.
+ */
+export async function readErrorCode(promise: Promise<unknown>): Promise<ErrorCode | "none"> {
   try {
     await promise;
     return "none";

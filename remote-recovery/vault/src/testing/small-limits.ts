@@ -1,6 +1,6 @@
 /**
- * Import it first, in tests of what imports may unpack: limits small enough to be passed at once.
- * What is stored in an archive of this portal has none of them.
+ * Tests of unpacking import this first: limits small enough to exceed. Uncompressed entries in an
+ * archive of this portal have no limit.
  */
 jest.mock("../imports/reading/limits.ts", () => ({
   ...jest.requireActual<typeof import("../imports/reading/limits.ts")>("../imports/reading/limits.ts"),

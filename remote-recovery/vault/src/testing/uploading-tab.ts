@@ -11,10 +11,10 @@ import { setDeviceKind } from "../operations/set-device-kind.ts";
 import type { ProtectRequest } from "../rpc/presented-opener.ts";
 import { makePicture, textSecret, type World } from "./world.ts";
 
-/** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */
+/** A tab's uploads: the vault's part, and the transfer's without its worker. */
 export interface UploadingTab extends UploadDeps {
   readonly vault: VaultSession;
-  /** How often the outside was waited for. */
+  /** Number of waits before retries. */
   readonly waitCount: () => number;
   readonly send: (
     uploadId: string,
@@ -29,16 +29,16 @@ export interface UploadingTab extends UploadDeps {
 }
 
 export async function openUploadingTab(world: World, vault: VaultSession): Promise<UploadingTab> {
-  let waits = 0;
+  let waitCount = 0;
   const retryPolicy: RetryPolicy = {
     wait: (_milliseconds, signal) => {
-      waits++;
+      waitCount++;
       signal.throwIfAborted();
       return Promise.resolve();
     },
   };
   const deps: UploadDeps = {
-    records: await openUploadRecords(vault.device.name),
+    records: await openUploadRecords(vault.device.storageKey),
     calls: createTransferCalls(world.service.http),
     getRunningIds: () => Promise.resolve(new Set()),
     retryPolicy,
@@ -46,7 +46,7 @@ export async function openUploadingTab(world: World, vault: VaultSession): Promi
   return {
     ...deps,
     vault,
-    waitCount: () => waits,
+    waitCount: () => waitCount,
     send: (
       uploadId,
       file,
@@ -73,35 +73,33 @@ export async function openUploadingTab(world: World, vault: VaultSession): Promi
 }
 
 /**
- * A tab of a person's own device, whose account has one secret, "First", behind the picture
- * "market".
+ * Opens a tab on the user's own device. The secret "First" is protected by the picture "market".
  */
 export async function openTabWithFirstSecret(
   world: World,
-): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultSession; readonly first: string }> {
+): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultSession; readonly firstId: string }> {
   const laptop = await world.open();
   const { secretId: first } = await protect(laptop, textSecret("First", makePicture("market")), {});
   await setDeviceKind(laptop, "own");
-  return { tab: await openUploadingTab(world, laptop), laptop, first };
+  return { tab: await openUploadingTab(world, laptop), laptop, firstId: first };
 }
 
-/** A moment that a test waits for, or brings about. */
-export function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+export function createGate(): { readonly whenOpened: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  return { opened, open };
+  return { whenOpened: opened, open };
 }
 
-/** Bytes that do not repeat; more than one call of getRandomValues gives. */
-export function randomFile(size: number): { readonly plain: Bytes; readonly file: Blob } {
+/** Generates random bytes, even more than one call of getRandomValues returns. */
+export function randomFile(size: number): { readonly plaintext: Bytes; readonly file: Blob } {
   const plain = new Uint8Array(size);
   for (let offset = 0; offset < size; offset += 65_536) plain.set(randomBytes(Math.min(65_536, size - offset)), offset);
-  return { plain, file: new Blob([plain]) };
+  return { plaintext: plain, file: new Blob([plain]) };
 }
 
-/** A request for a file, with a picture or with the openers of the book. */
+/** Protects with a picture, or with the openers of the book. */
 export function fileSecret<PictureInput = never>(
   title: string,
   content: Blob,
@@ -110,6 +108,6 @@ export function fileSecret<PictureInput = never>(
   return { ...textSecret(title, picture), contentKind: "file", name: "film.mp4", mime: "video/mp4", content };
 }
 
-export function makeProtectOrder({ content, ...request }: ProtectRequest): UploadPlan {
+export function makeProtectPlan({ content, ...request }: ProtectRequest): UploadPlan {
   return { operation: "protect", request, size: content.size, handle: null };
 }

@@ -1,7 +1,8 @@
-import type { DeviceAccount, OpenerHandle, VaultState } from "@relicario/shared/contract";
+import { estimateStrength, type DeviceAccount, type OpenerHandle, type VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { presentPicture, type ProtectRequest, type PresentedPicture } from "../rpc/presented-opener.ts";
+import type { MarkQuestion } from "../seal/mark.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import type { WriterLocks } from "../session/writer-queue.ts";
 import { createService } from "../service/service.ts";
@@ -15,14 +16,22 @@ export const userId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 export interface World {
   readonly service: FakeService;
   readonly engine: ReturnType<typeof createFakeEngine>;
-  /** A page of the device with this name: what the device kept before is there again. */
+  /** Opens a page on the named device, whose storage persists. */
   readonly open: (deviceName?: string) => Promise<VaultSession & { readonly states: VaultState[] }>;
   readonly openNamedDevice: (name?: string) => Promise<Device>;
-  /** Web Locks between the pages of each device, with the names that were asked for. */
+  /** Web Locks shared by the pages, with the requested names. */
   readonly locks: FakeLocks;
+  /** Questions that the person was asked about the mark. */
+  readonly markQuestions: MarkQuestion[];
+  /** What the person answers. */
+  knowsMark: boolean;
+  /** Milliseconds since 1970 until which presented openers are kept; null for never. */
+  keepOpenerUntil: number | null;
+  /** Replaces the clock of sessions opened afterwards; milliseconds since 1970. */
+  now: (() => number) | null;
 }
 
-/** Exclusive locks by name, as browsers have them between tabs. */
+/** Exclusive locks by name, like those of browsers between tabs. */
 interface FakeLocks {
   readonly names: Set<string>;
   readonly request: WriterLocks["request"];
@@ -47,7 +56,7 @@ function createFakeLocks(): FakeLocks {
 
 let worldCount = 0;
 
-/** @param person who it is; `sharing` is what several people share with each other */
+/** @param person the person's id and name; `sharing` connects this person with others */
 export function createWorld({
   userId: id = userId,
   userName = "ada",
@@ -68,10 +77,14 @@ export function createWorld({
     issuer: "https://id.example",
     subject,
   });
-  return {
+  const world: World = {
     service,
     engine,
     locks,
+    markQuestions: [],
+    knowsMark: true,
+    keepOpenerUntil: null,
+    now: null,
     openNamedDevice: (name = "laptop") => openDevice(deviceAccountFor(name)),
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
@@ -79,31 +92,39 @@ export function createWorld({
         userId: id,
         service: createService(service.httpFor(name)),
         engine,
+        estimateStrength,
         device: await openDevice(deviceAccountFor(name)),
         onStateChange: (state) => states.push(state),
+        confirmMark: (question) => {
+          world.markQuestions.push(question);
+          return Promise.resolve(world.knowsMark);
+        },
+        keepOpenerUntil: () => Promise.resolve(world.keepOpenerUntil),
+        ...(world.now === null ? {} : { now: world.now }),
         pause: () => Promise.resolve(),
         locks,
       });
       return Object.assign(vault, { states });
     },
   };
+  return world;
 }
 
-/** A picture as the operations take it. */
+/** Creates a picture for operations. */
 export function makePicture(picture: string, passphrase: string | null = null): PresentedPicture {
   return { picture: fakePicture(picture), passphrase };
 }
 
-/** The same as the page's vault takes it. */
+/** Creates a picture for the page's vault. */
 export function makePictureHandle(picture: string, passphrase: string | null = null): OpenerHandle {
   return presentPicture(makePicture(picture, passphrase));
 }
 
 type TestProtection<PictureInput> =
   | { readonly kind: "picture"; readonly picture: PictureInput; readonly name: string }
-  | { readonly kind: "openers"; readonly openers: readonly string[] };
+  | { readonly kind: "openers"; readonly openerIds: readonly string[] };
 
-/** A request with a picture, or with the openers of the book. */
+/** Protects with a picture, or with the openers of the book. */
 export function textSecret<PictureInput = never>(
   title: string,
   picture?: PictureInput,
@@ -117,6 +138,6 @@ export function textSecret<PictureInput = never>(
     mime: "text/plain",
     content: new Blob([content]),
     protection:
-      picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", picture, name: "The market" },
+      picture === undefined ? { kind: "openers", openerIds: [] } : { kind: "picture", picture, name: "The market" },
   };
 }

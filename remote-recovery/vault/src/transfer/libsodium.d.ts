@@ -1,8 +1,8 @@
-/** libsodium 0.8 carries no types; these are the few functions of its raw build that are used. */
+/** libsodium 0.8 has no types; these are the functions in use of its raw build. */
 declare module "libsodium" {
   /**
-   * The raw build of libsodium: pointers are offsets into `HEAPU8`, lengths of 64 bits are two
-   * arguments (low, high).
+   * The raw build: pointers are offsets into `HEAPU8`, 64-bit lengths are two arguments (low,
+   * high).
    */
   export interface Sodium {
     readonly HEAPU8: Uint8Array;

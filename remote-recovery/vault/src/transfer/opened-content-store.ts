@@ -8,68 +8,67 @@ import { openContentHead } from "../seal/content-stream.ts";
 import type { ContentKeys } from "./transfer-worker-api.ts";
 import type { ContentLocation, TransferCalls } from "./upload-calls.ts";
 
-/** A content that may be opened, whole or in pieces. Holds its identity: a secret. */
+/** Opens one sealed content, whole or in chunks. Contains the content identity, which is secret. */
 export type SealedContentKey = ContentLocation & {
   readonly identity: string;
-  /** base64url, over the whole ciphertext. */
+  /** Digest of the whole ciphertext, base64url. */
   readonly sha256: string;
   readonly kind: ContentKind;
-  /** Bytes of the plain content. */
+  /** Length of the plaintext in bytes. */
   readonly size: number;
 };
 
-/** Members of an opened content that the page makes, because they ask the worker that opened it. */
-type LiveMember = "save" | "dispose" | "exportAgeFile";
+/** Members of an opened content that the page implements by calls to the worker. */
+type PageImplementedMember = "save" | "dispose" | "exportAgeFile";
 
-/** An opened content as it crosses to the page: what opens it stays behind, under `openedId`. */
-export type TransferredContent<Opened extends OpenedContent> = Omit<Opened, LiveMember> & {
+/** An opened content as sent to the page; its key stays in the worker, stored by `openedId`. */
+export type TransferredContent<Opened extends OpenedContent> = Omit<Opened, PageImplementedMember> & {
   readonly openedId: string;
-  /** Whether {@link OpenedSecret.exportAgeFile} is one of its members. */
+  /** Whether the page implements {@link OpenedSecret.exportAgeFile}. */
   readonly hasAgeFile: boolean;
 };
 
-/** An opened content with what stays behind of it. `ageFile` is null where it is not held. */
-interface SealedOpened {
+/** An opened content with its key. `ageFile` is null if the content is not in memory. */
+interface OpenedContentWithKey {
   readonly content: Uint8Array<ArrayBuffer> | null;
   readonly sealed: SealedContentKey;
   readonly ageFile?: AgeFile | null;
 }
 
-/** What a worker has opened and nobody has put away, by a name that the page holds. */
+/** Stores the keys of opened contents in the worker, by an id that the page has. */
 export interface OpenedContentStore {
-  /** Keeps what must stay. @returns What crosses; the content is moved, not copied. */
-  readonly add: <Opened extends SealedOpened>(
+  /** Stores the key. @returns the message to the page; the content is moved, not copied */
+  readonly add: <Opened extends OpenedContentWithKey>(
     opened: Opened,
   ) => Omit<Opened, "sealed" | "ageFile"> & { readonly openedId: string; readonly hasAgeFile: boolean };
-  /** What the worker answers the page about them. */
   readonly calls: OpenedContentCalls;
 }
 
 export interface OpenedContentCalls {
   /**
-   * `vault_locked` when it was put away, or another worker opened it; `payload_too_large` for
-   * content that is not held.
+   * Throws `vault_locked` if the content was disposed of or opened by another worker, and
+   * `payload_too_large` if it is not in memory.
    */
   readonly exportAgeFile: (openedId: string) => AgeFile;
   readonly disposeContent: (openedId: string) => void;
   /**
-   * Answers at this port what opens the pieces of one of them. The other end is a worker's, never
-   * the page's.
+   * Serves {@link ContentKeys} at this port, whose other end belongs to a transfer worker, never to
+   * the page.
    */
   readonly serveContentKeys: (port: MessagePort) => void;
 }
 
 export function createOpenedContentStore(getCalls: () => Pick<TransferCalls, "range">): OpenedContentStore {
-  const entries = new Map<string, Pick<SealedOpened, "sealed" | "ageFile">>();
+  const entries = new Map<string, Pick<OpenedContentWithKey, "sealed" | "ageFile">>();
 
-  function requireEntry(openedId: string): Pick<SealedOpened, "sealed" | "ageFile"> {
+  function requireEntry(openedId: string): Pick<OpenedContentWithKey, "sealed" | "ageFile"> {
     const entry = entries.get(openedId);
     if (entry === undefined) throw new PortalError("vault_locked");
     return entry;
   }
 
   const keys: ContentKeys = {
-    contentKey: async (openedId) => {
+    getOpenableContent: async (openedId) => {
       const { identity, ...content } = requireEntry(openedId).sealed;
       const { bytes } = await getCalls().range(content, 0, contentHeadSize);
       return { ...content, ...(await openContentHead(identity, bytes)) };

@@ -1,7 +1,7 @@
 import { maxPartBytes, minPartBytes } from "@relicario/shared/api";
 
 /**
- * Bytes of a part. The service chooses, but only so far: some are held in memory at a time, and
- * each is written down.
+ * Limits for the service's choice of a part's length in bytes: a few parts are in memory at a time,
+ * and each has a digest in the record.
  */
 export const partSizeLimits = { min: minPartBytes, max: maxPartBytes };

@@ -1,27 +1,25 @@
+import { createCallClient } from "@relicario/engine/worker-calls";
 import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import * as Comlink from "comlink";
 import { createSHA256, type IHasher } from "hash-wasm";
 
 import { copyOf, freeBuffers, type Bytes } from "../seal/bytes.ts";
 
-/** SHA-256 over bytes that come one after another, whose state can be kept and gone on with. */
+/** Incremental SHA-256 whose state can be saved and continued later. */
 export interface ResumableDigest {
-  /** @param state base64url, what {@link update} gave before; null to begin. */
+  /** @param state last result of {@link update}, base64url; null to begin */
   readonly start: (state: string | null) => Promise<void>;
-  /** The state after these bytes. They are taken away: do not use them afterwards. */
+  /** Resolves with the new state. Detaches `bytes`: do not use them afterwards. */
   readonly update: (bytes: Bytes) => Promise<string>;
-  /** base64url. */
+  /** Returns the digest as base64url. */
   readonly finish: () => Promise<string>;
 }
 
-/**
- * In this thread; the transfer's workers give it one of its own, because it alone is as long as
- * everything else.
- */
+/** Transfers run it in a second worker, because it takes as long as everything else together. */
 export function createResumableDigest(): ResumableDigest {
   let hasher: IHasher | null = null;
   const requireHasher = (): IHasher => {
-    if (hasher === null) throw new TypeError("the digest was not started");
+    if (hasher === null) throw new TypeError("expected start before any other call");
     return hasher;
   };
   return {
@@ -39,9 +37,9 @@ export function createResumableDigest(): ResumableDigest {
   };
 }
 
-/** The one of another worker. Bytes go over without a copy. */
+/** Uses a digest in another worker. Bytes are transferred without a copy. */
 export function connectDigest(port: MessagePort): ResumableDigest {
-  const remote = Comlink.wrap<ResumableDigest>(port);
+  const remote = createCallClient<ResumableDigest>(port);
   return {
     start: (state) => remote.start(state),
     update: (bytes) => remote.update(Comlink.transfer(bytes, [bytes.buffer])),

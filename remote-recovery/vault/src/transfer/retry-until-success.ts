@@ -1,20 +1,18 @@
 import { isPortalError, isTransient, PortalError } from "@relicario/shared/errors";
 
-/** How pauses are made; tests replace it. */
+/** How to pause between attempts; tests replace it. */
 export interface RetryPolicy {
-  /**
-   * Resolves after so long, or sooner when the device is online again. Rejects with `cancelled`.
-   */
+  /** Resolves after the time, or once the device is online again. Rejects with `cancelled`. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-const initialDelay = 500;
-const maxDelay = 20_000;
+const initialDelayMilliseconds = 500;
+const maxDelayMilliseconds = 20_000;
 
 /**
- * Makes a call until it is through: after a lost connection, a service that starts anew, or too
- * many calls. Only for calls that may be made twice. A loop of its own: it has no last try, pauses
- * for as long as the service asks, and goes on at once when the device is online again.
+ * Repeats an idempotent call after a lost connection, a restart of the service or a rate limit. Not
+ * a library's loop, because it never gives up, pauses for as long as the service requires, and
+ * continues immediately once the device is online again.
  */
 export async function retryUntilSuccess<T>(
   call: () => Promise<T>,
@@ -33,21 +31,21 @@ export async function retryUntilSuccess<T>(
 }
 
 /**
- * Whether the outside may answer otherwise a little later. A part that was damaged on its way
- * (`digest_mismatch`) is sent anew.
+ * Whether the same call may succeed later. A part damaged in transit (`digest_mismatch`) is sent
+ * again.
  */
 export function isRetryable(error: unknown): boolean {
   return isTransient(error) || isPortalError(error, "digest_mismatch");
 }
 
-/** Growing, never the same in two tabs, and not shorter than the service asks for. */
+/** Exponential with jitter, and no shorter than the service requires. */
 function retryDelay(failures: number, error: unknown): number {
-  const requestedDelay = isPortalError(error) ? Number(error.details["retry_after"]) * 1000 : 0;
-  const backoff = Math.min(maxDelay, initialDelay * 2 ** Math.min(failures, 10)) * (0.5 + Math.random());
-  return Math.max(backoff, Number.isFinite(requestedDelay) ? requestedDelay : 0);
+  const requestedDelayMilliseconds = isPortalError(error) ? Number(error.details["retry_after"]) * 1000 : 0;
+  const backoffMilliseconds =
+    Math.min(maxDelayMilliseconds, initialDelayMilliseconds * 2 ** Math.min(failures, 10)) * (0.5 + Math.random());
+  return Math.max(backoffMilliseconds, Number.isFinite(requestedDelayMilliseconds) ? requestedDelayMilliseconds : 0);
 }
 
-/** In a worker of a browser. */
 export const browserRetryPolicy: RetryPolicy = {
   wait: (milliseconds, signal) =>
     new Promise((resolve, reject) => {

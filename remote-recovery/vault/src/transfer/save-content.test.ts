@@ -3,10 +3,16 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { concatBytes, copyOf, sha256Async, randomBytes, type Bytes } from "../seal/bytes.ts";
-import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import {
+  contentHeadSize,
+  computePaddedLength,
+  chunkSize,
+  computeSealedLength,
+  sealedChunkSize,
+} from "../seal/content-sizes.ts";
 import { createContentSeal, openContentHead } from "../seal/content-stream.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
-import { createPieceCipher } from "./piece-cipher.ts";
+import { createChunkCipher } from "./chunk-cipher.ts";
 import { createResumableDigest } from "./resumable-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
 import { createSealedFile } from "./sealed-file.ts";
@@ -15,7 +21,7 @@ import type { RetryPolicy } from "./retry-until-success.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
 /** Two whole ranges and the beginning of a third. */
-const size = 2 * 64 * pieceSize + 1000;
+const size = 2 * 64 * chunkSize + 1000;
 
 interface StoredContent {
   readonly sealed: Bytes;
@@ -24,14 +30,17 @@ interface StoredContent {
   readonly sha256: string;
 }
 
-async function storeContent(kind: ContentKind, { plain, file }: ReturnType<typeof randomFile>): Promise<StoredContent> {
+async function storeContent(
+  kind: ContentKind,
+  { plaintext, file }: ReturnType<typeof randomFile>,
+): Promise<StoredContent> {
   const { identity, payloadKey, prefix } = await createContentSeal();
-  const source = createSealedFile(file, kind, prefix, await createPieceCipher(payloadKey));
-  const sealed = await source.range(0, source.length);
-  return { sealed, identity, plain, sha256: toBase64url(await sha256Async(sealed)) };
+  const source = createSealedFile(file, kind, prefix, await createChunkCipher(payloadKey));
+  const sealed = await source.sealRange(0, source.length);
+  return { sealed, identity, plain: plaintext, sha256: toBase64url(await sha256Async(sealed)) };
 }
 
-/** As the ticket says it; the head is what the service gave for it when the opener was shown. */
+/** Creates the key from the ticket and the content's head, as sent by the service. */
 async function toOpenableContent(
   { sealed, identity, plain, sha256 }: StoredContent,
   kind: ContentKind = "file",
@@ -80,22 +89,21 @@ async function save(
   );
 }
 
-let stored: StoredContent;
+let newerContent: StoredContent;
 let olderContent: StoredContent;
 let content: OpenableContent;
 
 beforeAll(async () => {
-  stored = await storeContent("file", randomFile(size));
+  newerContent = await storeContent("file", randomFile(size));
   olderContent = await storeContent("file", randomFile(size));
 });
 
 beforeEach(async () => {
-  content = await toOpenableContent(stored);
+  content = await toOpenableContent(newerContent);
 });
 
-const prefixLength = (): number => sealedLength(content.prefixLength, size) - sealedLength(0, size);
-/** From the start of a range to that of the next. */
-const rangeOffset = (index: number): number => prefixLength() + index * 64 * sealedPieceSize;
+const prefixLength = (): number => computeSealedLength(content.prefixLength, size) - computeSealedLength(0, size);
+const rangeOffset = (index: number): number => prefixLength() + index * 64 * sealedChunkSize;
 
 function flipBit(sealed: Bytes, offset: number): Bytes {
   const altered = copyOf(sealed);
@@ -104,35 +112,43 @@ function flipBit(sealed: Bytes, offset: number): Bytes {
 }
 
 describe("saveContent", () => {
-  it("gives the content, and tells how far it is", async () => {
+  it("writes the content and reports progress", async () => {
     const { sink, seen } = makeMemorySink();
     const progress: number[] = [];
     const blob = await saveContent(
-      { calls: { range: serveRanges(stored.sealed) }, digest: createResumableDigest(), retryPolicy, sink },
+      { calls: { range: serveRanges(newerContent.sealed) }, digest: createResumableDigest(), retryPolicy, sink },
       content,
       { ...defaultOptions, onProgress: (done) => progress.push(done) },
     );
     expect(toBase64url(await sha256Async(new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))))).toBe(
-      toBase64url(await sha256Async(stored.plain)),
+      toBase64url(await sha256Async(newerContent.plain)),
     );
-    expect([seen.committed, seen.discarded, progress.length, progress[2]]).toEqual([1, 0, 3, stored.sealed.length]);
+    expect([seen.committed, seen.discarded, progress.length, progress[2]]).toEqual([
+      1,
+      0,
+      3,
+      newerContent.sealed.length,
+    ]);
   });
 
-  it.each([0, 1, pieceSize, 64 * pieceSize])("gives a content of %d bytes", async (length) => {
+  it.each([0, 1, chunkSize, 64 * chunkSize])("writes a content of %d bytes", async (length) => {
     const storedContent = await storeContent("file", randomFile(length));
     expect((await save(await toOpenableContent(storedContent), serveRanges(storedContent.sealed)))?.size).toBe(length);
   });
 
-  it("takes the padding off a text", async () => {
+  it("removes the padding of a text", async () => {
     const text = await storeContent("text", randomFile(300_000));
     expect(text.sealed.length).toBe(
-      sealedLength(text.sealed.length - sealedLength(0, paddedLength("text", 300_000)), paddedLength("text", 300_000)),
+      computeSealedLength(
+        text.sealed.length - computeSealedLength(0, computePaddedLength("text", 300_000)),
+        computePaddedLength("text", 300_000),
+      ),
     );
     expect((await save(await toOpenableContent(text, "text"), serveRanges(text.sealed)))?.size).toBe(300_000);
   });
 
   it.each<[string, (sealed: Bytes, olderSealed: Bytes) => Bytes]>([
-    ["an older version of it", (_sealed, olderSealed) => olderSealed],
+    ["an older version", (_sealed, olderSealed) => olderSealed],
     [
       "a range of an older version",
       (sealed, olderSealed) =>
@@ -143,7 +159,7 @@ describe("saveContent", () => {
         ),
     ],
     [
-      "two ranges exchanged",
+      "two swapped ranges",
       (sealed) =>
         concatBytes(
           sealed.slice(0, rangeOffset(0)),
@@ -153,7 +169,7 @@ describe("saveContent", () => {
         ),
     ],
     [
-      "a range twice",
+      "a repeated range",
       (sealed) =>
         concatBytes(
           sealed.slice(0, rangeOffset(1)),
@@ -162,27 +178,27 @@ describe("saveContent", () => {
         ),
     ],
     [
-      "two pieces of a range exchanged",
+      "two swapped chunks of a range",
       (sealed) =>
         concatBytes(
           sealed.slice(0, rangeOffset(0)),
-          sealed.slice(rangeOffset(0) + sealedPieceSize, rangeOffset(0) + 2 * sealedPieceSize),
-          sealed.slice(rangeOffset(0), rangeOffset(0) + sealedPieceSize),
-          sealed.slice(rangeOffset(0) + 2 * sealedPieceSize),
+          sealed.slice(rangeOffset(0) + sealedChunkSize, rangeOffset(0) + 2 * sealedChunkSize),
+          sealed.slice(rangeOffset(0), rangeOffset(0) + sealedChunkSize),
+          sealed.slice(rangeOffset(0) + 2 * sealedChunkSize),
         ),
     ],
-    ["one cut short by a byte", (sealed) => sealed.slice(0, -1)],
-    ["one cut short by its last range", (sealed) => sealed.slice(0, rangeOffset(2))],
-    ["one with a byte more", (sealed) => concatBytes(sealed, randomBytes(1))],
-    ["one with a piece more", (sealed) => concatBytes(sealed, randomBytes(sealedPieceSize % 65_536))],
-    ["one bit turned in the first range", (sealed) => flipBit(sealed, rangeOffset(0) + 5)],
-    ["one bit turned in the last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
-    ["another header behind the one that was opened", (sealed) => flipBit(sealed, 30)],
-    ["another payload nonce behind the one that was opened", (sealed) => flipBit(sealed, prefixLength() - 1)],
-  ])("refuses %s: nothing is left", async (_case, tamper) => {
+    ["a content without its last byte", (sealed) => sealed.slice(0, -1)],
+    ["a content without its last range", (sealed) => sealed.slice(0, rangeOffset(2))],
+    ["a content with an extra byte", (sealed) => concatBytes(sealed, randomBytes(1))],
+    ["a content with an extra chunk", (sealed) => concatBytes(sealed, randomBytes(sealedChunkSize % 65_536))],
+    ["a flipped bit in the first range", (sealed) => flipBit(sealed, rangeOffset(0) + 5)],
+    ["a flipped bit in the last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
+    ["a header that changed after it was opened", (sealed) => flipBit(sealed, 30)],
+    ["a payload nonce that changed after the header was opened", (sealed) => flipBit(sealed, prefixLength() - 1)],
+  ])("refuses %s and discards the written bytes", async (_case, tamper) => {
     const { sink, seen } = makeMemorySink();
     await expect(
-      save(content, serveRanges(tamper(stored.sealed, olderContent.sealed)), { sink }),
+      save(content, serveRanges(tamper(newerContent.sealed, olderContent.sealed)), { sink }),
     ).rejects.toMatchObject({
       code: "decryption_failed",
     });
@@ -191,48 +207,54 @@ describe("saveContent", () => {
 
   it.each<[string, TransferCalls["range"]]>([
     [
-      "less than it was asked for",
-      async (_content, start, end) => ({ bytes: stored.sealed.slice(start, end - 1), size: stored.sealed.length }),
-    ],
-    [
-      "more than it was asked for",
+      "fewer bytes than requested",
       async (_content, start, end) => ({
-        bytes: concatBytes(stored.sealed.slice(start, end), randomBytes(1)),
-        size: stored.sealed.length,
+        bytes: newerContent.sealed.slice(start, end - 1),
+        size: newerContent.sealed.length,
       }),
     ],
     [
-      "another size of the whole in the middle",
+      "more bytes than requested",
       async (_content, start, end) => ({
-        bytes: stored.sealed.slice(start, end),
-        size: stored.sealed.length + (start > 0 ? 1 : 0),
+        bytes: concatBytes(newerContent.sealed.slice(start, end), randomBytes(1)),
+        size: newerContent.sealed.length,
       }),
     ],
     [
-      "the ranges one place further",
-      async (_content, start, end) => ({ bytes: stored.sealed.slice(start + 1, end + 1), size: stored.sealed.length }),
+      "another total size for a later range",
+      async (_content, start, end) => ({
+        bytes: newerContent.sealed.slice(start, end),
+        size: newerContent.sealed.length + (start > 0 ? 1 : 0),
+      }),
     ],
-  ])("refuses a service that gives %s", async (_case, range) => {
+    [
+      "ranges shifted by one byte",
+      async (_content, start, end) => ({
+        bytes: newerContent.sealed.slice(start + 1, end + 1),
+        size: newerContent.sealed.length,
+      }),
+    ],
+  ])("refuses %s from the service", async (_case, range) => {
     await expect(save(content, range)).rejects.toMatchObject({ code: "decryption_failed" });
   });
 
-  it("refuses what opens but has not the ticket's digest, at the last byte", async () => {
+  it("refuses a content without the ticket's digest although every chunk opens", async () => {
     const { sink, seen } = makeMemorySink();
     await expect(
-      save({ ...content, sha256: toBase64url(randomBytes(32)) }, serveRanges(stored.sealed), { sink }),
+      save({ ...content, sha256: toBase64url(randomBytes(32)) }, serveRanges(newerContent.sealed), { sink }),
     ).rejects.toMatchObject({ code: "decryption_failed" });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
   });
 
   it.each(["offline", "service_unavailable", "internal_error"] as const)(
-    "goes on after %s in the middle: only that range is asked for again",
+    "fetches only the failed range again after %s",
     async (code) => {
       const requestedStarts: number[] = [];
       let failures = 0;
       const blob = await save(content, (location, start, end) => {
         requestedStarts.push(start);
         if (start === rangeOffset(1) && ++failures <= 3) return Promise.reject(new PortalError(code));
-        return serveRanges(stored.sealed)(location, start, end);
+        return serveRanges(newerContent.sealed)(location, start, end);
       });
       expect(blob?.size).toBe(size);
       expect(requestedStarts.filter((start) => start === rangeOffset(1))).toHaveLength(4);
@@ -240,14 +262,14 @@ describe("saveContent", () => {
     },
   );
 
-  it("ends when it is cancelled, and leaves nothing", async () => {
+  it("discards the written bytes when cancelled", async () => {
     const { sink, seen } = makeMemorySink();
     const controller = new AbortController();
     const range: TransferCalls["range"] = (location, start, end) => {
       if (start > rangeOffset(1)) controller.abort();
       return controller.signal.aborted
         ? Promise.reject(new PortalError("cancelled"))
-        : serveRanges(stored.sealed)(location, start, end);
+        : serveRanges(newerContent.sealed)(location, start, end);
     };
     await expect(save(content, range, { sink, signal: controller.signal })).rejects.toMatchObject({
       code: "cancelled",
@@ -255,7 +277,7 @@ describe("saveContent", () => {
     expect(seen).toEqual({ committed: 0, discarded: 1 });
   });
 
-  it("says that the disk is full, even when the private file cannot be removed either", async () => {
+  it("throws storage_full even if the private file cannot be removed", async () => {
     let writes = 0;
     const sink: Sink = {
       write: async () => {
@@ -264,6 +286,8 @@ describe("saveContent", () => {
       commit: () => Promise.reject(new Error("never")),
       discard: () => Promise.reject(new Error("busy")),
     };
-    await expect(save(content, serveRanges(stored.sealed), { sink })).rejects.toMatchObject({ code: "storage_full" });
+    await expect(save(content, serveRanges(newerContent.sealed), { sink })).rejects.toMatchObject({
+      code: "storage_full",
+    });
   });
 });

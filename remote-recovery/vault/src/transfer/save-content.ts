@@ -2,25 +2,29 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceSize, countPieces, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
-import { openPieces, createPieceCipher } from "./piece-cipher.ts";
+import {
+  computePaddedLength,
+  chunkSize,
+  countChunks,
+  computeSealedLength,
+  sealedChunkSize,
+} from "../seal/content-sizes.ts";
+import { openChunks, createChunkCipher } from "./chunk-cipher.ts";
 import type { ResumableDigest } from "./resumable-digest.ts";
 import { stripPadding } from "./sealed-file.ts";
 import { commitOnSuccess, type Sink } from "./sinks.ts";
 import { retryUntilSuccess, type RetryPolicy } from "./retry-until-success.ts";
 import type { ContentLocation, TransferCalls } from "./upload-calls.ts";
 
-/**
- * A content that an opener was shown for: what opens its pieces, and what it must be. Holds a key.
- */
+/** Opens and verifies the chunks of one content; created from its ticket. Contains a key. */
 export type OpenableContent = ContentLocation & {
-  /** 32 bytes, for this content alone. Secret. */
+  /** 32 bytes. Secret. */
   readonly payloadKey: Bytes;
   readonly prefixLength: number;
   readonly kind: ContentKind;
-  /** Bytes of the plain content, as the ticket says. */
+  /** Length of the plaintext in bytes. */
   readonly size: number;
-  /** base64url, over the whole sealed content, as the ticket says. */
+  /** Digest of the whole sealed content, base64url. */
   readonly sha256: string;
 };
 
@@ -31,30 +35,29 @@ export interface SaveDeps {
   readonly sink: Sink;
 }
 
-/** About 4 MiB: whole pieces, so that each range opens by itself. */
-const piecesPerRange = 64;
+/** About 4 MiB: whole chunks, so that each range can be opened separately. */
+const chunksPerRange = 64;
 /**
- * Ranges on their way, or waiting to be opened. They pass the page: more of them, or larger ones,
- * are its memory.
+ * Number of ranges fetched or waiting to be opened. They pass through the page and use its memory.
  */
 const prefetchCount = 3;
 
 /**
  * [Note: Download sequence]
- * 1. Sealed ranges of whole pieces are fetched, three ahead. A lost connection costs the range that
- *    it broke.
- * 2. Each is opened, written to the sink, and taken into the digest, in order.
- * 3. When the last byte is there, and the digest is the ticket's, the sink is committed; after
- *    anything else it is emptied.
+ * 1. Sealed ranges of whole chunks are fetched, three ahead. After a lost connection only the
+ *    interrupted ranges are fetched again.
+ * 2. Each range is opened, written to the sink and added to the digest, in order.
+ * 3. If everything is written and the digest equals the ticket's, the sink is committed; otherwise
+ *    it is discarded.
  *
- * @throws PortalError `decryption_failed`, `cancelled`, `storage_full`, and those of a call.
+ * @throws PortalError `decryption_failed`, `cancelled`, `storage_full`, and errors of the calls
  */
 export async function saveContent(
   deps: SaveDeps,
   content: OpenableContent,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void },
 ): Promise<Blob | null> {
-  const prefetchController = new AbortController(); // ranges ahead are not waited for after a failure
+  const prefetchController = new AbortController(); // stops prefetching after a failure
   try {
     return await commitOnSuccess(deps.sink, () =>
       streamToSink(deps, content, AbortSignal.any([signal, prefetchController.signal]), onProgress),
@@ -71,16 +74,16 @@ async function streamToSink(
   onProgress: (done: number, total: number) => void,
 ): Promise<void> {
   const { prefixLength, kind, size } = content;
-  const plainLength = paddedLength(kind, size);
-  const length = sealedLength(prefixLength, plainLength);
-  const pieceTotal = countPieces(plainLength);
-  const cipher = await createPieceCipher(content.payloadKey);
+  const plainLength = computePaddedLength(kind, size);
+  const length = computeSealedLength(prefixLength, plainLength);
+  const chunkTotal = countChunks(plainLength);
+  const cipher = await createChunkCipher(content.payloadKey);
   wipe(content.payloadKey);
 
-  const getSealedOffset = (piece: number): number =>
-    piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceSize);
-  const fetchRange = async (piece: number): Promise<Bytes> => {
-    const [start, end] = [getSealedOffset(piece), getSealedOffset(piece + piecesPerRange)];
+  const getSealedOffset = (chunkIndex: number): number =>
+    chunkIndex === 0 ? 0 : Math.min(length, prefixLength + chunkIndex * sealedChunkSize);
+  const fetchRange = async (chunkIndex: number): Promise<Bytes> => {
+    const [start, end] = [getSealedOffset(chunkIndex), getSealedOffset(chunkIndex + chunksPerRange)];
     const { bytes, size: totalSize } = await retryUntilSuccess(
       () => calls.range(content, start, end, signal),
       retryPolicy,
@@ -90,39 +93,39 @@ async function streamToSink(
     return bytes;
   };
   const pendingRanges: Promise<Bytes>[] = [];
-  const prefetch = (piece: number): void => {
-    if (piece >= pieceTotal) return;
-    const range = fetchRange(piece);
-    range.catch(() => undefined); // heard of in its turn
+  const prefetch = (chunkIndex: number): void => {
+    if (chunkIndex >= chunkTotal) return;
+    const range = fetchRange(chunkIndex);
+    range.catch(() => undefined); // thrown when the range is awaited
     pendingRanges.push(range);
   };
 
-  const buffer = new Uint8Array(Math.min(plainLength, piecesPerRange * pieceSize)); // for one range at a time
+  const buffer = new Uint8Array(Math.min(plainLength, chunksPerRange * chunkSize)); // reused for each range
   try {
     await digest.start(null);
     let pendingDigestUpdate: Promise<unknown> = Promise.resolve();
-    for (let index = 0; index < prefetchCount; index++) prefetch(index * piecesPerRange);
-    for (let piece = 0; piece < pieceTotal; piece += piecesPerRange) {
+    for (let rangeIndex = 0; rangeIndex < prefetchCount; rangeIndex++) prefetch(rangeIndex * chunksPerRange);
+    for (let chunkIndex = 0; chunkIndex < chunkTotal; chunkIndex += chunksPerRange) {
       const sealed = await pendingRanges.shift();
-      if (sealed === undefined) throw new TypeError("no range was fetched");
-      prefetch(piece + prefetchCount * piecesPerRange);
-      const isLast = piece + piecesPerRange >= pieceTotal;
-      const opened = await openPieces(
+      if (sealed === undefined) throw new TypeError("expected a fetched range");
+      prefetch(chunkIndex + prefetchCount * chunksPerRange);
+      const isLast = chunkIndex + chunksPerRange >= chunkTotal;
+      const opened = await openChunks(
         cipher,
-        piece === 0 ? sealed.subarray(prefixLength) : sealed,
-        piece,
+        chunkIndex === 0 ? sealed.subarray(prefixLength) : sealed,
+        chunkIndex,
         isLast,
         buffer,
       );
       await pendingDigestUpdate;
-      pendingDigestUpdate = digest.update(sealed); // takes the bytes away, while the next range is opened
+      pendingDigestUpdate = digest.update(sealed); // detaches the bytes; runs while the next range is opened
       pendingDigestUpdate.catch(() => undefined);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       await sink.write(isLast ? stripPadding(opened, plainLength - size) : opened);
-      onProgress(getSealedOffset(piece + piecesPerRange), length);
+      onProgress(getSealedOffset(chunkIndex + chunksPerRange), length);
     }
     await pendingDigestUpdate;
-    // the last moment: what is committed can be seen
+    // last chance to cancel: a commit makes the content visible
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");
   } finally {

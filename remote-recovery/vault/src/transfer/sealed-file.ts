@@ -2,68 +2,75 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, freeBuffers, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceSize, countPieces, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
-import { PiecePool, type PieceCipher } from "./piece-cipher.ts";
+import {
+  computePaddedLength,
+  chunkSize,
+  countChunks,
+  computeSealedLength,
+  sealedChunkSize,
+} from "../seal/content-sizes.ts";
+import { ChunkPool, type ChunkCipher } from "./chunk-cipher.ts";
 
-/**
- * A file as its age file, any range of which can be made again at any time: the same bytes for the
- * same file.
- */
+/** The age file of a file, sealed by ranges; deterministic for an unchanged file. */
 export interface SealedFile {
-  /** Bytes of the age file. */
+  /** Length of the age file in bytes. */
   readonly length: number;
   /**
-   * Bytes from `start` to before `end`, in a buffer that is nobody else's and may be longer.
-   * `file_changed` when the file can no longer be read as it was.
+   * Seals bytes from `start` to before `end`, as a view on a new buffer that may be longer. Throws
+   * `file_changed` if the file has changed or can no longer be read.
    */
-  readonly range: (start: number, end: number) => Promise<Bytes>;
+  readonly sealRange: (start: number, end: number) => Promise<Bytes>;
   /**
-   * Whether a range from here goes on with what the last one ended with: the piece between them is
-   * at hand, or there is none.
+   * Whether a range from `start` certainly continues the last one: it shares no chunk with the last
+   * one, or that chunk is still stored.
    */
   readonly continuesAt: (start: number) => boolean;
 }
 
-/** @param file the plain content; a text is padded here. */
-export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
-  const plainLength = paddedLength(kind, file.size);
-  const plain = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
-  const length = sealedLength(prefix.length, plainLength);
-  const pieceTotal = countPieces(plainLength);
+/** @param file plaintext; a text is padded here */
+export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: ChunkCipher): SealedFile {
+  const plainLength = computePaddedLength(kind, file.size);
+  const paddedFile = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
+  const length = computeSealedLength(prefix.length, plainLength);
+  const chunkTotal = countChunks(plainLength);
   /**
-   * A piece that two ranges share is sealed once: a file that is written to in between would give
-   * two halves that do not fit.
+   * Stored so that a chunk shared by two ranges is sealed once; otherwise, a change of the file
+   * between them would break the chunk.
    */
-  let boundaryPiece: { readonly index: number; readonly sealed: Bytes } | null = null;
+  let boundaryChunk: { readonly index: number; readonly sealed: Bytes } | null = null;
 
   return {
     length,
-    range: async (start, end) => {
+    sealRange: async (start, end) => {
       if (end <= prefix.length) return copyOf(prefix.subarray(start, end));
-      const firstPiece = Math.floor(Math.max(0, start - prefix.length) / sealedPieceSize);
-      const endPiece = Math.min(pieceTotal, Math.ceil((end - prefix.length) / sealedPieceSize));
-      // of the first byte that is made here
-      const outputStart = start < prefix.length ? 0 : prefix.length + firstPiece * sealedPieceSize;
+      const firstChunkIndex = Math.floor(Math.max(0, start - prefix.length) / sealedChunkSize);
+      const endChunkIndex = Math.min(chunkTotal, Math.ceil((end - prefix.length) / sealedChunkSize));
+      // offset of the first output byte in the age file
+      const outputStart = start < prefix.length ? 0 : prefix.length + firstChunkIndex * sealedChunkSize;
       const output = new Uint8Array(
-        sealedLength(prefix.length, Math.min(plainLength, endPiece * pieceSize)) - outputStart,
+        computeSealedLength(prefix.length, Math.min(plainLength, endChunkIndex * chunkSize)) - outputStart,
       );
       if (outputStart === 0) output.set(prefix);
-      const getOutputOffset = (index: number): number => prefix.length + index * sealedPieceSize - outputStart;
-      const pool = new PiecePool();
-      const sealPiece = async (piece: Bytes, index: number): Promise<void> => {
-        const sealed = await cipher.seal(piece, index, index === pieceTotal - 1);
+      const getOutputOffset = (index: number): number => prefix.length + index * sealedChunkSize - outputStart;
+      const pool = new ChunkPool();
+      const sealChunk = async (chunk: Bytes, index: number): Promise<void> => {
+        const sealed = await cipher.seal(chunk, index, index === chunkTotal - 1);
         output.set(sealed, getOutputOffset(index));
         freeBuffers(sealed);
       };
-      let index = firstPiece;
-      if (boundaryPiece?.index === firstPiece) output.set(boundaryPiece.sealed, getOutputOffset(index++));
-      if (index < endPiece)
-        for await (const piece of readPieces(plain, index * pieceSize, Math.min(plainLength, endPiece * pieceSize)))
-          await pool.add(sealPiece(piece, index++));
+      let index = firstChunkIndex;
+      if (boundaryChunk?.index === firstChunkIndex) output.set(boundaryChunk.sealed, getOutputOffset(index++));
+      if (index < endChunkIndex)
+        for await (const chunk of readPlainChunks(
+          paddedFile,
+          index * chunkSize,
+          Math.min(plainLength, endChunkIndex * chunkSize),
+        ))
+          await pool.add(sealChunk(chunk, index++));
       await pool.drain();
-      boundaryPiece =
+      boundaryChunk =
         end - outputStart < output.length
-          ? { index: endPiece - 1, sealed: output.slice(getOutputOffset(endPiece - 1)) }
+          ? { index: endChunkIndex - 1, sealed: output.slice(getOutputOffset(endChunkIndex - 1)) }
           : null;
       return output.subarray(start - outputStart, end - outputStart);
     },
@@ -71,52 +78,49 @@ export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Arr
       const payloadOffset = start - prefix.length;
       return (
         payloadOffset <= 0 ||
-        payloadOffset % sealedPieceSize === 0 ||
-        boundaryPiece?.index === Math.floor(payloadOffset / sealedPieceSize)
+        payloadOffset % sealedChunkSize === 0 ||
+        boundaryChunk?.index === Math.floor(payloadOffset / sealedChunkSize)
       );
     },
   };
 }
 
 /**
- * Pieces of 64 KiB from `start` to before `end`, the last perhaps shorter; an empty one when there
- * is nothing. Each is gone when the next is asked for. As a stream: asking for each range by itself
- * takes the browser longer than sealing it.
+ * Yields chunks of 64 KiB from `start` to before `end`; the last may be shorter, and an empty range
+ * yields an empty chunk. Each chunk overwrites the previous one. Streams the file, because a
+ * separate read for each chunk takes longer than sealing it.
  */
-async function* readPieces(file: Blob, start: number, end: number): AsyncGenerator<Bytes, void> {
-  const piece = new Uint8Array(pieceSize);
+async function* readPlainChunks(file: Blob, start: number, end: number): AsyncGenerator<Bytes, void> {
+  const chunk = new Uint8Array(chunkSize);
   let [filled, totalRead] = [0, 0];
   const reader = file.slice(start, end).stream().getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((cause: unknown) => {
-        throw new PortalError("file_changed", { cause }); // moved, deleted or written to since it was chosen
+        throw new PortalError("file_changed", { cause }); // moved, deleted or changed since it was chosen
       });
       if (done) break;
       totalRead += value.length;
       for (let offset = 0; offset < value.length;) {
-        const copyLength = Math.min(pieceSize - filled, value.length - offset);
-        piece.set(value.subarray(offset, offset + copyLength), filled);
+        const copyLength = Math.min(chunkSize - filled, value.length - offset);
+        chunk.set(value.subarray(offset, offset + copyLength), filled);
         [offset, filled] = [offset + copyLength, filled + copyLength];
-        if (filled < pieceSize) break;
-        yield piece;
+        if (filled < chunkSize) break;
+        yield chunk;
         filled = 0;
       }
       freeBuffers(value);
     }
   } finally {
-    await reader.cancel().catch(() => undefined); // what failed first is told
+    await reader.cancel().catch(() => undefined); // only the first failure is thrown
   }
   if (totalRead !== end - start) throw new PortalError("file_changed");
-  if (filled > 0 || end === start) yield piece.subarray(0, filled);
+  if (filled > 0 || end === start) yield chunk.subarray(0, filled);
 }
 
-/**
- * Cuts the padding of the last piece of a text after checking it. @throws PortalError
- * `decryption_failed`.
- */
-export function stripPadding(lastPiece: Bytes, padding: number): Bytes {
-  const size = lastPiece.length - padding;
-  if (size < 0 || !lastPiece.subarray(size).every((byte) => byte === 0x0a)) throw new PortalError("decryption_failed");
-  return padding === 0 ? lastPiece : copyOf(lastPiece.subarray(0, size));
+/** Removes a text's padding after checking it. @throws PortalError `decryption_failed` */
+export function stripPadding(lastChunk: Bytes, padding: number): Bytes {
+  const size = lastChunk.length - padding;
+  if (size < 0 || !lastChunk.subarray(size).every((byte) => byte === 0x0a)) throw new PortalError("decryption_failed");
+  return padding === 0 ? lastChunk : copyOf(lastChunk.subarray(0, size));
 }

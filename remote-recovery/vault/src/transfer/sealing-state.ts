@@ -1,4 +1,4 @@
-import { base64urlBytes, Digest, fromBase64url, toBase64url } from "@relicario/shared/api";
+import { base64urlBytes, contentKinds, Digest, fromBase64url, toBase64url } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -7,23 +7,21 @@ import { copyOf, type Bytes } from "../seal/bytes.ts";
 import type { ContentSeal } from "../seal/content-stream.ts";
 import { partSizeLimits } from "./part-sizes.ts";
 
-/**
- * What sealing a content on its way goes on with: written down, wrapped, before each part leaves.
- */
+/** Data that resumes the sealing of a content; saved, wrapped, before each part is sent. */
 export const SealingState = z.strictObject({
-  /** 32 bytes, for the pieces of this content alone. Secret. */
+  /** 32 bytes. Secret. */
   payload_key: base64urlBytes(32, { exact: true }),
   /** Header and payload nonce. */
   prefix: base64urlBytes(4096),
-  kind: z.enum(["text", "seed", "file"]),
-  /** Bytes of the plain content. */
+  kind: z.enum(contentKinds),
+  /** Length of the plaintext in bytes. */
   size: z.int().min(0),
   part_size: z.int().min(1),
-  /** SHA-256 of each part that was sealed, from the first on. */
+  /** SHA-256 of each sealed part, in order. */
   parts: z.array(Digest),
-  /** Of the digest over all of them; null before the first. */
+  /** State of the digest of all these parts; null before the first. */
   digest_state: z.string().nullable(),
-  /** Over the whole sealed content; null until it is sealed and sent. */
+  /** Digest of the whole sealed content; null until all of it is sealed and sent. */
   content_sha256: Digest.nullable(),
 });
 export type SealingState = z.infer<typeof SealingState>;
@@ -32,7 +30,6 @@ export function decodeKeys(sealing: SealingState): { payloadKey: Bytes; prefix: 
   return { payloadKey: copyOf(fromBase64url(sealing.payload_key)), prefix: copyOf(fromBase64url(sealing.prefix)) };
 }
 
-/** Of a content of which nothing is sealed yet. */
 export function createSealingState(
   { payloadKey, prefix }: ContentSeal,
   kind: ContentKind,
@@ -51,14 +48,12 @@ export function createSealingState(
   };
 }
 
-/**
- * @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number.
- */
+/** @throws PortalError `bad_answer` for a length outside the limits or a wrong number of parts */
 export function requirePartSize(
-  { part_size: partSize, parts }: { readonly part_size: number; readonly parts: number },
+  { part_size: partSize, parts: partCount }: { readonly part_size: number; readonly parts: number },
   sealedSize: number,
 ): number {
-  if (partSize < partSizeLimits.min || partSize > partSizeLimits.max || parts !== Math.ceil(sealedSize / partSize))
+  if (partSize < partSizeLimits.min || partSize > partSizeLimits.max || partCount !== Math.ceil(sealedSize / partSize))
     throw new PortalError("bad_answer");
   return partSize;
 }

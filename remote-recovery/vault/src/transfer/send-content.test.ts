@@ -7,18 +7,19 @@ import { randomBytes, sha256 } from "../seal/bytes.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
-  makeProtectOrder,
+  makeProtectPlan,
   randomFile,
   openTabWithFirstSecret,
   openUploadingTab,
   type UploadingTab,
 } from "../testing/uploading-tab.ts";
-import { createWorld, type World } from "../testing/world.ts";
+import { unlock } from "../openers/unlock.ts";
+import { createWorld, makePicture, type World } from "../testing/world.ts";
 import { readSealingState } from "./upload-records.ts";
 import { createResumableDigest, type ResumableDigest } from "./resumable-digest.ts";
 import { beginUpload, finishUpload } from "../operations/resumable-uploads.ts";
 
-const { plain, file } = randomFile(5 * fakePartBytes + 77);
+const { plaintext, file } = randomFile(5 * fakePartBytes + 77);
 const partCount = 6;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");
 
@@ -29,15 +30,15 @@ let uploadId: string;
 beforeEach(async () => {
   world = createWorld();
   ({ tab } = await openTabWithFirstSecret(world));
-  uploadId = await beginUpload(tab.vault, tab, makeProtectOrder(fileSecret("Film", file)), {});
+  uploadId = await beginUpload(tab.vault, tab, makeProtectPlan(fileSecret("Film", file)), {});
 });
 
 const sentPartCount = (): number => world.service.calls.filter(isPart).length;
 const receivedPartCount = (): number => world.service.account.uploads?.get(uploadId)?.parts.size ?? 0;
-/** The service accepts the finish only when the digest over all parts is right. */
+/** The service accepts this only if the digest of all parts is correct. */
 const publish = (): Promise<unknown> => finishUpload(tab.vault, tab, uploadId, null, {});
 
-/** Sends until so many parts left, and is gone then, as a tab that is closed. */
+/** Sends this many parts, then stops like a closed tab. */
 async function sendParts(count: number): Promise<void> {
   const tabClosed = new AbortController();
   let sent = 0;
@@ -49,13 +50,15 @@ async function sendParts(count: number): Promise<void> {
   world.service.calls.length = 0;
 }
 
-/** A page that is loaded later on the same device. */
+/** Opens a page loaded later on the same device. */
 async function openNextTab(): Promise<UploadingTab> {
-  return openUploadingTab(world, await world.open());
+  const vault = await world.open();
+  (await unlock(vault, makePicture("market"), {})).opener.wipe();
+  return openUploadingTab(world, vault);
 }
 
 describe("sendContent", () => {
-  it("sends every part once, and tells how far it is", async () => {
+  it("sends every part once and reports progress", async () => {
     const progress: number[] = [];
     await tab.send(uploadId, file, { onProgress: (done) => progress.push(done) });
     expect([sentPartCount(), receivedPartCount(), progress.length]).toEqual([partCount, partCount, partCount]);
@@ -64,7 +67,7 @@ describe("sendContent", () => {
   });
 
   it.each(["offline", "service_unavailable", "timed_out", "too_many_requests"] as const)(
-    "goes on after %s in the middle of a part",
+    "continues after %s in the middle of a part",
     async (code) => {
       let failures = 0;
       world.service.beforeCall = (call) => {
@@ -76,9 +79,9 @@ describe("sendContent", () => {
     },
   );
 
-  it("sends a part again whose answer got lost, and the service keeps it once", async () => {
+  it("sends a part again after a lost response, and the service stores it once", async () => {
     let lostAnswers = 0;
-    world.service.transformAnswer = (call, answer) => {
+    world.service.transformResponse = (call, answer) => {
       if (isPart(call) && lostAnswers++ < 3) throw new PortalError("service_unavailable");
       return answer;
     };
@@ -87,7 +90,7 @@ describe("sendContent", () => {
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it("goes on after a service that is away for every call, the first one too", async () => {
+  it("continues if the service is unavailable from the first call", async () => {
     let failuresLeft = 7;
     world.service.beforeCall = () => {
       if (failuresLeft-- > 0) throw new PortalError("service_unavailable");
@@ -96,28 +99,31 @@ describe("sendContent", () => {
     expect(receivedPartCount()).toBe(partCount);
   });
 
-  it("writes a part's digest down before the part leaves", async () => {
-    const written: (string | undefined)[] = [];
+  it("saves a part's digest before sending the part", async () => {
+    const recordedDigests: (string | undefined)[] = [];
     world.service.beforeCall = async (call) => {
       if (!isPart(call)) return;
       const record = await tab.records.get(uploadId);
       if (record !== null)
-        written.push(
-          ...(await readSealingState(tab.vault.device, record)).parts.slice(written.length, written.length + 1),
+        recordedDigests.push(
+          ...(await readSealingState(tab.vault.device, record)).parts.slice(
+            recordedDigests.length,
+            recordedDigests.length + 1,
+          ),
         );
     };
     await tab.send(uploadId, file);
-    const sent = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])]
+    const sentDigests = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])]
       .sort(([left], [right]) => left - right)
       .map(([, bytes]) => toBase64url(sha256(bytes)));
-    expect(written).toEqual(sent);
+    expect(recordedDigests).toEqual(sentDigests);
   });
 
-  it("ends for good with any other refusal, and stays resumable", async () => {
-    let refused = false;
+  it("stops at any other error and can be resumed", async () => {
+    let hasFailed = false;
     world.service.beforeCall = (call) => {
-      if (isPart(call) && receivedPartCount() === 2 && !refused) {
-        refused = true;
+      if (isPart(call) && receivedPartCount() === 2 && !hasFailed) {
+        hasFailed = true;
         throw new PortalError("quota_exceeded");
       }
     };
@@ -126,7 +132,7 @@ describe("sendContent", () => {
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it("stops when the disk is full before a part leaves, loses nothing, and goes on later", async () => {
+  it("stops before sending if the disk is full and can be resumed", async () => {
     let writesLeft = 2;
     const fullRecords = {
       ...tab.records,
@@ -139,7 +145,7 @@ describe("sendContent", () => {
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it("stops when it was given up in another tab, and does not bring it back", async () => {
+  it("stops if another tab discards the upload, and does not restore the upload", async () => {
     world.service.beforeCall = async (call) => {
       if (isPart(call) && receivedPartCount() === 2) await tab.records.remove(uploadId);
     };
@@ -147,7 +153,7 @@ describe("sendContent", () => {
     expect(await tab.records.get(uploadId)).toBeNull();
   });
 
-  it("says that the service dropped it, and keeps what this device has of it", async () => {
+  it("throws upload_dropped if the service dropped the upload, and keeps the record", async () => {
     world.service.account.uploads?.clear();
     await expect(tab.send(uploadId, file)).rejects.toMatchObject({ code: "upload_dropped" });
     expect(await tab.records.list()).toHaveLength(1);
@@ -155,7 +161,7 @@ describe("sendContent", () => {
 });
 
 describe("sendContent after a closed tab", () => {
-  it("goes on where it stopped, with the digest's state as it was kept", async () => {
+  it("continues after the last part, with the saved digest state", async () => {
     await sendParts(3);
     const receivedBefore = receivedPartCount();
     tab = await openNextTab();
@@ -183,7 +189,7 @@ describe("sendContent after a closed tab", () => {
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it("sends a part again that was written down but never arrived", async () => {
+  it("sends a part again that was recorded but never arrived", async () => {
     await sendParts(3);
     world.service.account.uploads?.get(uploadId)?.parts.delete(2);
     tab = await openNextTab();
@@ -195,27 +201,27 @@ describe("sendContent after a closed tab", () => {
     ["another file of the same size", () => randomFile(file.size).file],
     [
       "a file with one byte changed in a part that was sent",
-      () => new Blob([plain.map((byte, index) => (index === 150_000 ? byte ^ 1 : byte))]),
+      () => new Blob([plaintext.map((byte, index) => (index === 150_000 ? byte ^ 1 : byte))]),
     ],
     ["a shorter file", () => file.slice(0, -1)],
     ["a longer file", () => new Blob([file, randomBytes(1)])],
-  ])("refuses %s, and sends nothing", async (_case, makeOther) => {
+  ])("refuses %s and sends nothing", async (_case, makeOtherFile) => {
     await sendParts(3);
     tab = await openNextTab();
-    await expect(tab.send(uploadId, makeOther())).rejects.toMatchObject({ code: "file_changed" });
+    await expect(tab.send(uploadId, makeOtherFile())).rejects.toMatchObject({ code: "file_changed" });
     expect(sentPartCount()).toBe(0);
     await tab.send(uploadId, file);
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it("does not take a service's word for a part: one that it has with another digest stops it", async () => {
+  it("stops if the service has a part with another digest", async () => {
     await sendParts(3);
     world.service.account.uploads?.get(uploadId)?.parts.set(1, randomBytes(fakePartBytes % 65_536));
     tab = await openNextTab();
     await expect(tab.send(uploadId, file)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("has nothing left to do once all is sealed and sent", async () => {
+  it("sends nothing if everything was sent", async () => {
     await tab.send(uploadId, file);
     world.service.calls.length = 0;
     await (await openNextTab()).send(uploadId, file);

@@ -2,42 +2,38 @@ import { toBase64url, type ReceivedPart } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { sha256Async, wipe, type Bytes } from "../seal/bytes.ts";
-import { createPieceCipher } from "./piece-cipher.ts";
+import { createChunkCipher } from "./chunk-cipher.ts";
 import type { ResumableDigest } from "./resumable-digest.ts";
 import { decodeKeys, type SealingState } from "./sealing-state.ts";
 import { createSealedFile, type SealedFile } from "./sealed-file.ts";
 import { retryUntilSuccess, type RetryPolicy } from "./retry-until-success.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
-/** How far a content on its way is, as it is written down on this device. */
 export interface SendingRecord {
-  /** Milliseconds since 1970: when the part that last arrived left. */
+  /** When the last part that arrived was sent; milliseconds since 1970. */
   readonly touchedAt: number;
-  /** Bytes of the sealed content that are known to be there. */
+  /** Number of bytes of the sealed content that the service is known to have. */
   readonly sent: number;
-  /** Whether all of them are. */
+  /** Whether everything is sealed and sent. */
   readonly sealed: boolean;
 }
 
-/**
- * Where contents on their way are written down: an account's uploads, or the answers of a visitor.
- */
+/** Saved records of an account's uploads, or of a visitor's answers. */
 export interface SendingRecords<StoredRecord extends SendingRecord> {
   readonly get: (id: string) => Promise<StoredRecord | null>;
-  /** What sealing goes on with. `not_found` when it can no longer be read. */
+  /** Throws `not_found` if the state cannot be decrypted. */
   readonly readSealingState: (record: StoredRecord) => Promise<SealingState>;
-  /** Writes what follows a record as it was read; as `replace` of an account's uploads. */
+  /** Like `UploadRecords.replace`. */
   readonly replace: (record: StoredRecord, sealing: SealingState) => Promise<StoredRecord>;
 }
 
-/** The calls of sending, by the id of the upload or the answer. */
+/** Calls by the id of an upload or an answer. */
 export interface SendingCalls {
-  /** `upload_dropped` when the service does not know it, here and in the next one. */
+  /** Throws `upload_dropped` if the service does not know it, like the next call. */
   readonly state: (id: string, signal?: AbortSignal) => Promise<{ readonly received: readonly ReceivedPart[] }>;
   readonly part: TransferCalls["part"];
 }
 
-/** What sending needs of its surroundings. */
 export interface SendDeps<StoredRecord extends SendingRecord> {
   readonly records: SendingRecords<StoredRecord>;
   readonly calls: SendingCalls;
@@ -51,28 +47,30 @@ export interface SendOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Parts on their way at the same time, and one that is written down meanwhile. */
+/** Three parts in flight, and one that is being recorded. */
 const maxInFlight = 3 + 1;
 
 /**
  * [Note: Upload sequence]
- * 1. What the service has is read. Every part that this device sealed before is sealed again and
- *    must have the digest that was written down; else the file is another one, and nothing is sent.
- *    So must a part that the service has and this device does not remember: its profile may be a
- *    copy of an older day.
- * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down,
- *    to the disk itself, unless another tab wrote there meanwhile; then it leaves. Three are on
- *    their way at once. A lost connection or a service that starts anew is waited for.
- * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor
- *    finishes an answer.
+ * 1. The list of received parts is fetched. Every part that this device has recorded is sealed
+ *    again and must have the recorded digest; otherwise the file is another one and nothing is
+ *    sent. The
+ * same applies to a part that the service has and this device has not recorded, because its profile
+ * may have been restored from a backup.
+ * 2. Each part is sealed. Its SHA-256 and the state of the digest of all parts are saved durably,
+ *    unless another tab has written; then the part is sent. Three parts are in flight at once. The
+ *    device
+ * waits after a lost connection or a restart of the service.
+ * 3. The digest of the whole content is saved as `sealed`. The vault then publishes an upload, or a
+ *    visitor finishes an answer.
  *
- * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number
- * of a piece never meet two plaintexts of which any bytes leave this device: no part leaves but
- * with the digest that was written down for its number, once and for good.
+ * Needs no key of an account, so it also runs while locked, and for a visitor. This device never
+ * sends two plaintexts sealed with the same key and chunk number: a part is only sent with the
+ * digest recorded for its number, which never changes.
  *
- * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by
- *   another tab), `upload_dropped` (the service does not know it; what this device keeps stays),
- *   `file_changed`, `cancelled`, `storage_full`, `token_expired`.
+ * @throws PortalError `not_found` (another tab discarded it), `conflict` (another tab sends it, or
+ *   the service has a part with another digest), `upload_dropped` (the service does not know it;
+ *   the record stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`
  */
 export async function sendContent<StoredRecord extends SendingRecord>(
   deps: SendDeps<StoredRecord>,
@@ -89,10 +87,10 @@ export async function sendContent<StoredRecord extends SendingRecord>(
   const { received: receivedParts } = await retryUntilSuccess(() => calls.state(id, signal), retryPolicy, signal);
   try {
     await withSealedFile(sealing, file, async (sealedFile) => {
-      const received = new Map(receivedParts.map(({ part, sha256 }) => [part - 1, sha256]));
-      await requireSameParts(sealedFile, sealing, received, signal);
+      const receivedDigests = new Map(receivedParts.map(({ part, sha256 }) => [part - 1, sha256]));
+      await requireSameParts(sealedFile, sealing, receivedDigests, signal);
       await digest.start(sealing.digest_state);
-      await new PartSender(deps, id, record, sealing, sealedFile, received, onProgress).run(signal);
+      await new PartSender(deps, id, record, sealing, sealedFile, receivedDigests, onProgress).run(signal);
     });
   } catch (error) {
     const isDiscarded = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
@@ -101,10 +99,9 @@ export async function sendContent<StoredRecord extends SendingRecord>(
 }
 
 /**
- * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is
- * sent.
+ * Seals a file again without sending it, to check that it is the file that was sealed before.
  *
- * @throws PortalError `file_changed`, `cancelled`.
+ * @throws PortalError `file_changed`, `cancelled`
  */
 export async function requireSameContent(sealing: SealingState, file: Blob, signal: AbortSignal): Promise<void> {
   if (file.size !== sealing.size) throw new PortalError("file_changed");
@@ -117,7 +114,7 @@ async function withSealedFile(
   callback: (sealedFile: SealedFile) => Promise<void>,
 ): Promise<void> {
   const { payloadKey, prefix } = decodeKeys(sealing);
-  const cipher = await createPieceCipher(payloadKey);
+  const cipher = await createChunkCipher(payloadKey);
   wipe(payloadKey);
   try {
     await callback(createSealedFile(file, sealing.kind, prefix, cipher));
@@ -126,19 +123,19 @@ async function withSealedFile(
   }
 }
 
-/** Step 1. */
+/** Step 1 of [Note: Upload sequence]. */
 async function requireSameParts(
   sealedFile: SealedFile,
   sealing: SealingState,
-  received: ReadonlyMap<number, string>,
+  receivedDigests: ReadonlyMap<number, string>,
   signal: AbortSignal,
 ): Promise<void> {
   const partTotal = countParts(sealedFile, sealing);
   for (let index = 0; index < partTotal; index++) {
-    const expected = sealing.parts[index] ?? received.get(index);
-    if (expected === undefined) continue;
+    const expectedDigest = sealing.parts[index] ?? receivedDigests.get(index);
+    if (expectedDigest === undefined) continue;
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-    await requireSamePart(sealedFile, sealing, index, expected);
+    await requireSamePart(sealedFile, sealing, index, expectedDigest);
   }
 }
 
@@ -146,9 +143,9 @@ async function requireSamePart(
   sealedFile: SealedFile,
   sealing: SealingState,
   index: number,
-  expected: string,
+  expectedDigest: string,
 ): Promise<void> {
-  if (toBase64url(await sha256Async(await sealPart(sealedFile, sealing, index))) !== expected)
+  if (toBase64url(await sha256Async(await sealPart(sealedFile, sealing, index))) !== expectedDigest)
     throw new PortalError("file_changed");
 }
 
@@ -157,20 +154,20 @@ function countParts({ length }: SealedFile, { part_size: size }: SealingState): 
 }
 
 function sealPart(sealedFile: SealedFile, { part_size: size }: SealingState, index: number): Promise<Bytes> {
-  return sealedFile.range(index * size, Math.min(sealedFile.length, (index + 1) * size));
+  return sealedFile.sealRange(index * size, Math.min(sealedFile.length, (index + 1) * size));
 }
 
-/** Steps 2 and 3 of one run. */
+/** Steps 2 and 3 of [Note: Upload sequence]. */
 class PartSender<StoredRecord extends SendingRecord> {
   readonly #deps: SendDeps<StoredRecord>;
   readonly #id: string;
-  readonly #sealed: SealedFile;
-  /** Digests of what the service has, by index. */
-  readonly #received: ReadonlyMap<number, string>;
+  readonly #sealedFile: SealedFile;
+  /** Digests of the parts that the service has, by index. */
+  readonly #receivedDigests: ReadonlyMap<number, string>;
   readonly #onProgress: (done: number, total: number) => void;
   #record: StoredRecord;
   #sealing: SealingState;
-  #sent = 0;
+  #sentBytes = 0;
   #touchedAt: number;
 
   constructor(
@@ -179,87 +176,87 @@ class PartSender<StoredRecord extends SendingRecord> {
     record: StoredRecord,
     sealing: SealingState,
     sealedFile: SealedFile,
-    received: ReadonlyMap<number, string>,
+    receivedDigests: ReadonlyMap<number, string>,
     onProgress: (done: number, total: number) => void,
   ) {
     this.#deps = deps;
     this.#id = id;
     this.#record = record;
     this.#sealing = sealing;
-    this.#sealed = sealedFile;
-    this.#received = received;
+    this.#sealedFile = sealedFile;
+    this.#receivedDigests = receivedDigests;
     this.#onProgress = onProgress;
     this.#touchedAt = record.touchedAt;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const failureController = new AbortController(); // one part that fails for good stops the others
+    const failureController = new AbortController(); // a failed part stops the others
     const combinedSignal = AbortSignal.any([signal, failureController.signal]);
-    const activeParts = new Set<Promise<void>>();
-    const partTotal = countParts(this.#sealed, this.#sealing);
-    let lastWrite: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
+    const activeTasks = new Set<Promise<void>>();
+    const partTotal = countParts(this.#sealedFile, this.#sealing);
+    let lastRecordTask: Promise<unknown> = Promise.resolve(); // serializes writes; the next part is sealed meanwhile
     try {
       for (let index = 0; index < partTotal; index++) {
         combinedSignal.throwIfAborted();
         const recordedDigest = this.#sealing.parts[index];
-        if (recordedDigest !== undefined && this.#received.get(index) === recordedDigest) {
+        if (recordedDigest !== undefined && this.#receivedDigests.get(index) === recordedDigest) {
           this.#reportProgress(index);
           continue;
         }
-        while (activeParts.size >= maxInFlight) await Promise.race(activeParts);
+        while (activeTasks.size >= maxInFlight) await Promise.race(activeTasks);
         const bytes = await this.#sealPart(index);
         const data = new Blob([bytes]);
-        const digest = sha256Async(bytes); // of a copy: the bytes are taken away below
-        const recording = lastWrite.then(() => this.#recordPart(index, bytes, digest));
-        lastWrite = recording;
-        const sending: Promise<void> = recording
+        const digestPromise = sha256Async(bytes); // digest of a copy, because #recordPart detaches the bytes
+        const recordTask = lastRecordTask.then(() => this.#recordPart(index, bytes, digestPromise));
+        lastRecordTask = recordTask;
+        const sendTask: Promise<void> = recordTask
           .then((sha256) => this.#sendPart(index, sha256, data, combinedSignal))
-          .finally(() => activeParts.delete(sending));
-        sending.catch((error: unknown) => {
+          .finally(() => activeTasks.delete(sendTask));
+        sendTask.catch((error: unknown) => {
           failureController.abort(error);
         });
-        activeParts.add(sending);
+        activeTasks.add(sendTask);
       }
-      await Promise.all(activeParts);
+      await Promise.all(activeTasks);
       combinedSignal.throwIfAborted();
     } catch (error) {
       failureController.abort(error);
-      await Promise.allSettled(activeParts);
+      await Promise.allSettled(activeTasks);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       throw failureController.signal.reason;
     }
     await this.#saveRecord(
       { content_sha256: await this.#deps.digest.finish() },
-      { sealed: true, sent: this.#sealed.length },
+      { sealed: true, sent: this.#sealedFile.length },
     );
   }
 
   /**
-   * A part. The first piece of a new one may have begun in the part before, which left with what
-   * the file was then: where that piece is not at hand any more it is made again, and its beginning
-   * must be the one that left.
+   * Seals a part. A new part may continue a chunk whose beginning was sent in the previous part. If
+   * that chunk is no longer stored, seals the previous part again, which must still have its
+   * digest.
    */
   async #sealPart(index: number): Promise<Bytes> {
     const [previousDigest, recordedDigest] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
     if (
       previousDigest !== undefined &&
       recordedDigest === undefined &&
-      !this.#sealed.continuesAt(index * this.#sealing.part_size)
+      !this.#sealedFile.continuesAt(index * this.#sealing.part_size)
     )
-      await requireSamePart(this.#sealed, this.#sealing, index - 1, previousDigest);
-    return sealPart(this.#sealed, this.#sealing, index);
+      await requireSamePart(this.#sealedFile, this.#sealing, index - 1, previousDigest);
+    return sealPart(this.#sealedFile, this.#sealing, index);
   }
 
   /**
-   * Before a part leaves: its digest, and the state of the digest over all so far. A part sealed
-   * again must have the digest it had.
+   * Saves a part's digest, and the state of the digest of all parts so far, before the part is
+   * sent. A part sealed again must have its recorded digest.
    */
-  async #recordPart(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
+  async #recordPart(index: number, bytes: Bytes, digestPromise: Promise<Bytes>): Promise<string> {
     const recordedDigest = this.#sealing.parts[index];
-    const expected = recordedDigest ?? this.#received.get(index);
+    const expectedDigest = recordedDigest ?? this.#receivedDigests.get(index);
     const state = recordedDigest === undefined ? await this.#deps.digest.update(bytes) : null;
-    const sha256 = toBase64url(await digest);
-    if (expected !== undefined && sha256 !== expected) throw new PortalError("file_changed");
+    const sha256 = toBase64url(await digestPromise);
+    if (expectedDigest !== undefined && sha256 !== expectedDigest) throw new PortalError("file_changed");
     if (recordedDigest === undefined)
       await this.#saveRecord({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
     return sha256;
@@ -273,21 +270,21 @@ class PartSender<StoredRecord extends SendingRecord> {
       return calls.part(this.#id, { part: index + 1, sha256 }, data, signal);
     };
     await retryUntilSuccess(send, retryPolicy, signal);
-    // not when it was answered: the service counts from its arrival
+    // the time of sending, because the service counts from the arrival
     this.#touchedAt = Math.max(this.#touchedAt, sentAt);
     this.#reportProgress(index);
   }
 
   #reportProgress(index: number): void {
     const { part_size: size } = this.#sealing;
-    this.#sent += Math.min(this.#sealed.length, (index + 1) * size) - index * size;
-    this.#onProgress(this.#sent, this.#sealed.length);
+    this.#sentBytes += Math.min(this.#sealedFile.length, (index + 1) * size) - index * size;
+    this.#onProgress(this.#sentBytes, this.#sealedFile.length);
   }
 
-  async #saveRecord(sealing: Partial<SealingState>, record: Partial<SendingRecord>): Promise<void> {
-    this.#sealing = { ...this.#sealing, ...sealing };
+  async #saveRecord(sealingChanges: Partial<SealingState>, recordChanges: Partial<SendingRecord>): Promise<void> {
+    this.#sealing = { ...this.#sealing, ...sealingChanges };
     this.#record = await this.#deps.records.replace(
-      { ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record },
+      { ...this.#record, sent: this.#sentBytes, touchedAt: this.#touchedAt, ...recordChanges },
       this.#sealing,
     );
   }

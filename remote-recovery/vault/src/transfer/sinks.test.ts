@@ -1,10 +1,7 @@
 import { randomBytes } from "../seal/bytes.ts";
 import { createFileSink, commitOnSuccess } from "./sinks.ts";
 
-/**
- * A file as the File System Access API gives it: what is written stands beside it until it is
- * closed.
- */
+/** Fakes a handle of the File System Access API. Writes take effect when the stream is closed. */
 function createChosenFile(failures: Partial<Record<"write" | "close" | "abort", DOMException>> = {}) {
   const disk = { content: "what was there", temporary: "", open: false };
   const runStep = async (name: keyof typeof failures, callback: () => void): Promise<void> => {
@@ -38,20 +35,20 @@ async function writeTo(handle: FileSystemFileHandle): Promise<Blob | null> {
   return commitOnSuccess(sink, () => sink.write(randomBytes(10)));
 }
 
-describe("a chosen file", () => {
-  it("is put in place when all of it is written", async () => {
+describe("createFileSink", () => {
+  it("replaces the file when everything is written", async () => {
     const { handle, disk } = createChosenFile();
     expect(await writeTo(handle)).toBeNull();
     expect(disk).toMatchObject({ content: "10", open: false });
   });
 
-  it.each(["write", "close"] as const)("stays as it was when the disk is full at %s", async (step) => {
+  it.each(["write", "close"] as const)("leaves the file unchanged if the disk is full at %s", async (step) => {
     const { handle, disk } = createChosenFile({ [step]: quotaError });
     await expect(writeTo(handle)).rejects.toMatchObject({ code: "storage_full" });
     expect(disk).toMatchObject({ content: "what was there", open: false });
   });
 
-  it("stays as it was when the disk goes away; what failed first is told", async () => {
+  it("leaves the file unchanged if the disk is gone, and throws the first error", async () => {
     const notFoundError = new DOMException("gone", "NotFoundError");
     const { handle, disk } = createChosenFile({
       write: notFoundError,

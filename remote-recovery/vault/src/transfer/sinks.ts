@@ -7,7 +7,7 @@ import type { Bytes } from "../seal/bytes.ts";
 declare global {
   interface FileSystemFileHandle {
     /**
-     * In workers alone, and for private files; TypeScript knows it only in its types of workers.
+     * Exists only in workers, for private files; TypeScript has it only in its types for workers.
      */
     createSyncAccessHandle(): Promise<{
       write(bytes: Uint8Array, options: { at: number }): number;
@@ -17,30 +17,27 @@ declare global {
   }
 }
 
-/** Where opened content goes. Nothing of it can be seen before it is committed. */
+/** Destination of opened content; nothing is visible before `commit`. */
 export interface Sink<T extends Blob | null = Blob | null> {
   readonly write: (bytes: Bytes) => Promise<void>;
-  /** The content where it is private to this page; null where it went to the person's file. */
+  /** Returns the content of a private file; null for the person's file. */
   readonly commit: () => Promise<T>;
   readonly discard: () => Promise<void>;
 }
 
-/** Commits what `fill` wrote when all of it went well; after anything else nothing of it stays. */
+/** Commits what `fill` wrote, or discards it after a failure. */
 export async function commitOnSuccess<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
   try {
     await fill();
     return await sink.commit();
   } catch (error) {
-    // what failed first is told; a private file is swept with the next page
+    // only the first failure is thrown; sweepPrivateFiles removes the file later
     await sink.discard().catch(() => undefined);
     throw error;
   }
 }
 
-/**
- * The file that the person chose. The browser writes beside it and puts it in place when it is
- * closed.
- */
+/** Writes to the file that the person chose. The browser replaces the file on commit. */
 export async function createFileSink(handle: FileSystemFileHandle): Promise<Sink<null>> {
   const stream = await handle.createWritable();
   return {
@@ -54,8 +51,8 @@ export async function createFileSink(handle: FileSystemFileHandle): Promise<Sink
 }
 
 /**
- * A file of this origin that no other page uses and that goes with this worker; in memory where
- * there is none (some private modes). Only in a worker.
+ * Writes to a private file of this origin, locked until this worker ends, or to memory if the
+ * browser has none (in some private modes). Only for workers.
  */
 export async function createPrivateSink(): Promise<Sink<Blob>> {
   const folder = await openPrivateFolder({ create: true });
@@ -84,7 +81,7 @@ export async function createPrivateSink(): Promise<Sink<Blob>> {
   };
 }
 
-/** Removes what pages that are gone left behind: it is plaintext. */
+/** Removes files of closed pages, because they contain plaintext. */
 export async function sweepPrivateFiles(): Promise<void> {
   const folder = await openPrivateFolder({ create: false });
   if (folder === null) return;
@@ -99,11 +96,11 @@ async function openPrivateFolder(options: { readonly create: boolean }): Promise
   try {
     return await (await navigator.storage.getDirectory()).getDirectoryHandle(deviceStorage.openedFilesFolder, options);
   } catch {
-    return null; // none yet, or no private files in this browser or mode: memory has to do
+    return null; // none yet, or no private files in this browser or mode
   }
 }
 
-/** Held until it is released, or the worker ends. */
+/** Resolves with a function that releases the lock; the end of the worker also releases it. */
 function acquireLock(lockName: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     navigator.locks
@@ -118,7 +115,7 @@ function acquireLock(lockName: string): Promise<() => void> {
   });
 }
 
-/** Blobs are the browser's to keep: it may put large ones on disk. */
+/** Collects blobs, which the browser may store on disk. */
 function createMemorySink(): Sink<Blob> {
   let chunks: Blob[] = [];
   return {

@@ -19,12 +19,11 @@ import { z } from "zod";
 import { freeBuffers, type Bytes } from "../seal/bytes.ts";
 
 /**
- * Where a sealed content is: a version of one's own secret, or what a download token was given for
- * (a share, an answer to a request).
+ * A version of a secret of this account, or the content that a download token gives access to (a
+ * share, an answer to a request).
  */
 export type ContentLocation = { readonly secretId: string; readonly version: number } | { readonly token: string };
 
-/** The calls of an upload in parts, and of the download. */
 export interface TransferCalls {
   readonly start: (
     upload: {
@@ -35,16 +34,16 @@ export interface TransferCalls {
     },
     signal?: AbortSignal,
   ) => Promise<z.infer<typeof StartUploadResponse>>;
-  /** `upload_dropped` when the service does not know it, here and in the next two. */
+  /** Throws `upload_dropped` if the service does not know the upload, like the next two calls. */
   readonly state: (uploadId: string, signal?: AbortSignal) => Promise<UploadStateResponse>;
   readonly part: (uploadId: string, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
-  /** `conflict` when another finishing call published it. */
+  /** Throws `conflict` if another `finish` call published the upload. */
   readonly finish: (uploadId: string, body: FinishUploadBody) => Promise<StoredSecretResponse>;
-  /** Without effect when it is gone, or published. */
+  /** Has no effect on a dropped or published upload. */
   readonly cancel: (uploadId: string) => Promise<void>;
   /**
-   * Bytes from `start` to before `end` of a sealed content, less at its end, and how many there are
-   * in all.
+   * Fetches bytes from `start` to before `end` of a sealed content, fewer at its end. `size` is the
+   * length of the whole content.
    */
   readonly range: (
     content: ContentLocation,
@@ -102,8 +101,7 @@ export function createTransferCalls(http: HttpClient): TransferCalls {
 }
 
 /**
- * `not_found` is said of what this device does not keep; what the service does not know may be
- * there again later.
+ * Replaces `not_found`, which here means that the device has no record; a dropped upload has one.
  */
 async function mapToUploadDropped<T>(call: Promise<T>): Promise<T> {
   try {
@@ -114,8 +112,8 @@ async function mapToUploadDropped<T>(call: Promise<T>): Promise<T> {
 }
 
 /**
- * Bytes `start` to `end` of a content whose bytes from `bodyStart` on come: a service that knows no
- * ranges gives the whole. Fewer where they end before.
+ * Reads bytes `start` to `end` of a content from a body that begins at `bodyStart`, because a
+ * service without range support sends everything. Returns fewer bytes if the body ends earlier.
  */
 async function readRange(start: number, end: number, body: ReadableStream<Bytes>, bodyStart: number): Promise<Bytes> {
   const bytes = new Uint8Array(end - start);

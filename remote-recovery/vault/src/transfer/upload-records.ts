@@ -12,29 +12,25 @@ import type { SendingRecords } from "./send-content.ts";
 import { SealingState } from "./sealing-state.ts";
 
 /*
- * What this device keeps of an upload until it is published, cancelled or a day old. Two halves,
- * each wrapped by the device key: what sealing needs (the transfer's worker reads it, under the
- * lock too), and what publishing needs, the content identity among it (only the vault's worker
- * reads it).
+ * Stores an upload on this device until it is published, cancelled or a day old. The device key
+ * wraps two parts: one for sealing, which the transfer worker can read while locked, and one for
+ * publishing, with the content identity, which only the vault's worker reads.
  */
 
-/** For publishing: written when it begins, and before each finishing call leaves. */
+/** Saved when publishing begins and before each `finish` call. */
 export const PublishingState = z.strictObject({
   identity: z.string(),
-  /** Null for a new secret, else the version that the content follows. */
+  /** Version before this content; null for a new secret. */
   base_version: z.int().min(1).nullable(),
-  /** What operation of the vault publishes it, with what it needs; parsed there. */
+  /** Operation that publishes the upload, with its arguments; parsed there. */
   request: z.unknown(),
   title: z.string(),
   name: z.string(),
-  /**
-   * What the account must lead back to, one of them, before this may be forgotten: the state of
-   * every finishing call.
-   */
+  /** States of all `finish` calls; the record stays until the account descends from one of them. */
   sent: z.array(SentState),
   /**
-   * The last of these calls: while its state is the next one, it goes out again as it is, and
-   * nothing else is signed.
+   * The last `finish` call, which is repeated unchanged, without signing another, while its state
+   * is next.
    */
   last: FinishUploadBody.nullable(),
 });
@@ -51,32 +47,31 @@ export const UploadRecord = z.strictObject({
   uploadId: Id,
   secretId: Id,
   version: z.int().min(1),
-  /** How often this record was written. */
+  /** Number of writes, to detect concurrent ones. */
   writes: z.int().min(0),
-  /** Milliseconds since 1970: when it began, and when the part that last arrived left. */
+  /** When the upload began, and when its last arrived part was sent; milliseconds since 1970. */
   startedAt: z.number(),
   touchedAt: z.number(),
-  /** Bytes of the sealed content, and of those that are known to be there. */
+  /** Length of the sealed content, and the number of bytes that the service is known to have. */
   sealedSize: z.int().min(1),
   sent: z.int().min(0),
   sealed: z.boolean(),
-  /** Where the browser gives one; else the file must be chosen again. */
+  /** Null if the browser has none; the file must then be chosen again. */
   handle: fileHandleSchema.nullable(),
   sealing: WrappedData,
   publishing: WrappedData,
 });
 export type UploadRecord = z.infer<typeof UploadRecord>;
 
-/** The uploads of one account on this device. */
 export interface UploadRecords {
   readonly list: () => Promise<readonly UploadRecord[]>;
   readonly get: (uploadId: string) => Promise<UploadRecord | null>;
   readonly add: (record: UploadRecord) => Promise<void>;
   /**
-   * Writes what follows a record as it was read, and gives it as it is kept now. On the disk when
-   * this is answered: after a power cut too. `not_found` when it was removed meanwhile, by another
-   * tab perhaps: what was given up never comes back. `conflict` when another tab wrote it
-   * meanwhile: what that one sealed under the same key is not known here.
+   * Replaces a record as it was read; resolves with the new one, durable even after a power cut.
+   * Throws `not_found` if it was removed, because a discarded upload is never restored. Throws
+   * `conflict` if another tab has written it, because this tab cannot know what the other sealed
+   * under the same key.
    */
   readonly replace: (record: UploadRecord) => Promise<UploadRecord>;
   readonly remove: (uploadId: string) => Promise<void>;
@@ -88,14 +83,13 @@ interface UploadDatabaseSchema extends DBSchema {
 }
 
 /**
- * A part that left, and whose record a power cut took, could be sealed again with other bytes under
- * the same key and number.
+ * Without durability, a power cut could lose the record of a sent part, and other bytes could be
+ * sealed under the same key and number.
  */
 const durableOptions = { durability: "strict" } as const;
 
 /**
- * @throws PortalError `storage_full` where this browser keeps nothing: without a record no upload
- *   begins.
+ * @throws PortalError `storage_full` without IndexedDB, because no upload begins without a record
  */
 export async function openUploadRecords(account: string): Promise<UploadRecords> {
   const database = await openDatabase();
@@ -130,15 +124,12 @@ export async function openUploadRecords(account: string): Promise<UploadRecords>
   };
 }
 
-/** Name of the Web Lock of whoever sends an upload. */
-export function uploadLockName(uploadId: string): string {
+/** Returns the name of the Web Lock that the sending tab holds. */
+export function buildUploadLockName(uploadId: string): string {
   return `relicario-upload ${uploadId}`;
 }
 
-/**
- * When the service drops it: so long after its last part. Milliseconds since 1970, by this device's
- * clock.
- */
+/** When the service drops the upload: milliseconds since 1970, by this device's clock. */
 export function getExpiry(record: UploadRecord): number {
   return record.touchedAt + uploadExpiryHours * 3_600_000;
 }
@@ -151,7 +142,7 @@ export async function wrapSealingState(device: Device, sealing: SealingState): P
   return wrapJson(device, "sealing", sealing);
 }
 
-/** @throws PortalError `not_found` when it was wrapped by a device key that is gone. */
+/** @throws PortalError `not_found` if the device key is gone */
 export async function readSealingState(device: Device, record: UploadRecord): Promise<SealingState> {
   return SealingState.parse(await unwrapJson(device, "sealing", record.sealing));
 }
@@ -163,7 +154,7 @@ export async function wrapPublishingState(
   return wrapJson(device, "publishing", publishing);
 }
 
-/** As {@link readSealingState}. Only in the vault's worker. */
+/** Like {@link readSealingState}; only for the vault's worker. */
 export async function readPublishingState(device: Device, record: UploadRecord): Promise<PublishingState> {
   return PublishingState.parse(await unwrapJson(device, "publishing", record.publishing));
 }
@@ -171,21 +162,21 @@ export async function readPublishingState(device: Device, record: UploadRecord):
 type RecordHalf = "sealing" | "publishing";
 
 async function wrapJson(device: Device, half: RecordHalf, value: unknown): Promise<{ iv: Bytes; data: Bytes }> {
-  const plain = utf8(JSON.stringify(value));
+  const plainBytes = utf8(JSON.stringify(value));
   try {
-    return await device.wrap(half, plain);
+    return await device.wrap(half, plainBytes);
   } finally {
-    wipe(plain);
+    wipe(plainBytes);
   }
 }
 
 async function unwrapJson(device: Device, half: RecordHalf, wrapped: { iv: Bytes; data: Bytes }): Promise<unknown> {
-  const plain = await device.unwrap(half, wrapped);
-  if (plain === null) throw new PortalError("not_found");
+  const plainBytes = await device.unwrap(half, wrapped);
+  if (plainBytes === null) throw new PortalError("not_found");
   try {
-    return JSON.parse(new TextDecoder().decode(plain));
+    return JSON.parse(new TextDecoder().decode(plainBytes));
   } finally {
-    wipe(plain);
+    wipe(plainBytes);
   }
 }
 
@@ -204,7 +195,6 @@ async function openDatabase(): Promise<IDBPDatabase<UploadDatabaseSchema>> {
   }
 }
 
-/** The uploads of one account, as sending takes them. */
 export function createSendingRecords(
   device: Device,
   records: Pick<UploadRecords, "get" | "replace">,

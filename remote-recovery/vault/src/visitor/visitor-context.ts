@@ -7,30 +7,27 @@ import type { Bytes } from "../seal/bytes.ts";
 import { createClaims, type ViewClaims } from "../service/claims.ts";
 import type { Pause } from "../service/send-with-retry.ts";
 
-/**
- * The visitor of one page, as its worker holds it between operations. Nothing that it is made of
- * leads to an account.
- */
+/** State of a page opened by a link, in its worker. Has no access to an account. */
 export interface VisitorContext {
   readonly http: HttpClient;
   readonly engine: Engine;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970 */
   readonly now: () => number;
   readonly pause: Pause;
   readonly claims: ViewClaims;
-  /** The link that was opened in this tab; null while there was none. */
+  /** Returns the link that was opened in this tab; null if there is none. */
   readonly getLink: () => Promise<Link | null>;
 }
 
 interface Link {
-  /** Of the address, without a slash at its end. */
+  /** Path of the URL, without a trailing slash. */
   readonly path: string;
   /** 32 bytes. Secret. */
   readonly key: Bytes;
 }
 
 export interface VisitorDeps extends Omit<VisitorContext, "getLink" | "claims"> {
-  /** Gives what the link carried, once. */
+  /** Returns the link's secret once, then null. */
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
 
@@ -42,22 +39,22 @@ export function openVisitorContext({ takeLinkSecret, ...deps }: VisitorDeps): Vi
     ...deps,
     claims: createClaims(deps.now),
     getLink: async () => {
-      const current = (linkPromise ??= takeLinkSecret().then(parseLink));
-      const link = await current.catch((error: unknown) => {
-        if (linkPromise === current) linkPromise = null;
+      const currentPromise = (linkPromise ??= takeLinkSecret().then(parseLink));
+      const link = await currentPromise.catch((error: unknown) => {
+        if (linkPromise === currentPromise) linkPromise = null;
         throw error;
       });
-      if (link === null && linkPromise === current) linkPromise = null; // one may be opened yet
+      if (link === null && linkPromise === currentPromise) linkPromise = null; // a link may still be opened
       return link;
     },
   };
 }
 
 /**
- * The link key of one of these paths.
+ * Returns the link key if the link has one of these paths.
  *
- * @returns 32 bytes that stay the context's: do not wipe them.
- * @throws PortalError `link_incomplete` when the link had none, or was that of another path.
+ * @returns 32 bytes, which the caller must not wipe because the context still uses them
+ * @throws PortalError `link_incomplete` without a key, or for another path
  */
 export async function requireLinkKey(visitor: VisitorContext, ...paths: readonly string[]): Promise<Bytes> {
   const link = await visitor.getLink();
@@ -65,7 +62,7 @@ export async function requireLinkKey(visitor: VisitorContext, ...paths: readonly
   return link.key;
 }
 
-function parseLink(secret: LinkSecret | null): Link | null {
-  if (secret === null || !LinkKey.safeParse(secret.s).success) return null;
-  return { path: secret.path.replace(/\/$/, ""), key: fromBase64url(secret.s) };
+function parseLink(linkSecret: LinkSecret | null): Link | null {
+  if (linkSecret === null || !LinkKey.safeParse(linkSecret.s).success) return null;
+  return { path: linkSecret.path.replace(/\/$/, ""), key: fromBase64url(linkSecret.s) };
 }

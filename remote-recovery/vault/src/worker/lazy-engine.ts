@@ -1,32 +1,31 @@
 import type { Engine } from "@relicario/engine";
+import { raceAbort } from "@relicario/engine/abortable-calls";
 import * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { copyOf } from "../seal/bytes.ts";
 
 /**
- * An engine that is started at its first call. A picture crosses as a copy that is moved, not
- * cloned: what the engine is given it overwrites, and nothing of it stays in between.
+ * Starts the engine at the first call. A picture is copied and the copy transferred, not cloned, so
+ * that the engine overwrites the only other copy.
  *
- * @param start asks the page, before each call: an engine that failed is started anew
+ * @param start calls the page before each engine call; restarts a failed engine
  */
 export function createLazyEngine(start: () => Promise<void>, engine: Engine): Engine {
   async function ensureStarted(signal: AbortSignal | undefined): Promise<Engine> {
-    await start();
-    throwIfCancelled(signal);
+    await raceAbort(signal, start());
     return engine;
   }
   return {
-    inspect: async (picture, options) =>
-      (await ensureStarted(options?.signal)).inspect(copyForTransfer(picture), options),
-    enrol: async (picture, known, options) =>
-      (await ensureStarted(options?.signal)).enrol(copyForTransfer(picture), known, options),
-    recover: async (picture, sketches, options) =>
-      (await ensureStarted(options?.signal)).recover(copyForTransfer(picture), sketches, options),
+    inspect: async (pictureBytes, options) =>
+      (await ensureStarted(options?.signal)).inspect(copyForTransfer(pictureBytes), options),
+    enrol: async (pictureBytes, knownSketches, options) =>
+      (await ensureStarted(options?.signal)).enrol(copyForTransfer(pictureBytes), knownSketches, options),
+    recover: async (pictureBytes, sketches, options) =>
+      (await ensureStarted(options?.signal)).recover(copyForTransfer(pictureBytes), sketches, options),
   };
 }
 
-function copyForTransfer(picture: Uint8Array): Uint8Array {
-  const copy = copyOf(picture);
+function copyForTransfer(pictureBytes: Uint8Array): Uint8Array {
+  const copy = copyOf(pictureBytes);
   return Comlink.transfer(copy, [copy.buffer]);
 }

@@ -5,30 +5,29 @@ import type { KeyringView } from "../session/keyring-views.ts";
 import { list } from "../operations/list.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
-/** How long a keyring that was read counts as the present one for a list. */
-const refreshedViewLifetimeMs = 5_000;
+/** How long a list may use the keyring of a refresh. */
+const refreshedViewLifetimeMilliseconds = 5_000;
 
 export type RefreshedList = ReturnType<typeof createRefreshedList>;
 
-/** A list that follows a refresh goes by the keyring that the refresh read, once. */
+/** A list after a refresh uses the refresh's keyring once, instead of reading it again. */
 export function createRefreshedList() {
-  /** And when it was read, by the worker's own clock. */
-  let lastRefresh: { readonly view: KeyringView; readonly at: number } | null = null;
+  /** `readAt` is a value of `performance.now()`. */
+  let lastRefresh: { readonly view: KeyringView; readonly readAt: number } | null = null;
   return {
     refresh: async (vault: VaultSession): Promise<VaultState> => {
-      vault.list.load().catch(() => undefined); // the list follows, and says what is wrong
+      vault.listCache.load().catch(() => undefined); // the list that follows reports the failure
       lastRefresh = null;
       const view = await refreshKeyring(vault);
-      lastRefresh = view === null ? null : { view, at: performance.now() };
+      lastRefresh = view === null ? null : { view, readAt: performance.now() };
       return vault.state;
     },
-    /**
-     * Every row goes to `onRows`, the newest first, before this is answered; see {@link
-     * Vault.list}.
-     */
+    /** Passes every row to `onRows`, newest first, before resolving; see {@link Vault.list}. */
     list: async (vault: VaultSession, options: ListOptions): Promise<void> => {
       const recentView =
-        lastRefresh !== null && performance.now() - lastRefresh.at < refreshedViewLifetimeMs ? lastRefresh.view : null;
+        lastRefresh !== null && performance.now() - lastRefresh.readAt < refreshedViewLifetimeMilliseconds
+          ? lastRefresh.view
+          : null;
       lastRefresh = null;
       await list(vault, options, recentView !== null && (await isLatest(vault, recentView)) ? recentView : undefined);
     },

@@ -6,14 +6,15 @@ import { checkCopy } from "../operations/check-copy.ts";
 import { createKit, type KitDeps } from "../operations/create-kit.ts";
 import { listImages } from "../operations/examine.ts";
 import { exportSecrets } from "../operations/export-secrets.ts";
-import { restore, setFavorite, trash } from "../operations/favorite-and-trash.ts";
+import { confirmTrash, restoreFromTrash, setFavorite, moveToTrash } from "../operations/favorite-and-trash.ts";
+import { readHistory } from "../operations/history.ts";
 import { openSecret } from "../operations/open-secret.ts";
-import { addOpener, generateRecoveryCode, listOpeners } from "../operations/openers.ts";
+import { addOpener, listOpeners } from "../operations/openers.ts";
 import { purge } from "../operations/purge.ts";
 import { replaceImage } from "../operations/replace-image.ts";
 import { removeOpener, resealForAllOpeners } from "../operations/reseal-for-all-openers.ts";
 import { listUploads, type UploadDeps } from "../operations/resumable-uploads.ts";
-import { recognise, rotate } from "../operations/rotate.ts";
+import { recogniseOpenerId, rotateAccountKey } from "../operations/rotate.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 import { listVersions, removeVersions, restoreVersion } from "../operations/versions.ts";
@@ -37,17 +38,19 @@ import { createPrivateSink } from "../transfer/sinks.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { RefreshedList } from "./refreshed-list.ts";
 
-/** What operations take beside the vault and their arguments. */
 export interface OperationDeps {
   readonly uploads: UploadDeps;
-  readonly kitFile: KitDeps["file"];
+  readonly kitFile: KitDeps["loadReleaseFile"];
   readonly refreshedList: RefreshedList;
   readonly openedContents: OpenedContentStore;
-  /** Of the portal, without a slash at its end: links begin with it. */
+  /** Origin of the portal, without a trailing slash; prefix of links. */
   readonly origin: string;
 }
 
-/** A member of the contract as its operation: the vault first, opened contents as they cross. */
+/**
+ * Operations for the contract's members: they take the vault first and return transferable
+ * contents.
+ */
 type OperationsFor<Contract> = {
   readonly [Name in keyof Contract]?: Contract[Name] extends (...args: infer Arguments) => Promise<infer Result>
     ? (
@@ -60,18 +63,18 @@ type OperationsFor<Contract> = {
 export type VaultOperations = ReturnType<typeof createVaultOperations>;
 
 /**
- * The operations, by the names that they have in the contract: each is one line here, and the page
- * offers it from this. What the page must do more for stands in `page/vault-client.ts`.
+ * Lists the operations by their names in the contract. The page offers each of them; members that
+ * need code in the page are in `page/vault-client.ts`.
  *
- * - A handle is exchanged, by `requirePresented` and its like, for what it stands for.
- * - What was opened stays here: `openedContents.add` gives what crosses to the page, which makes
- *   the members of the contract of it.
- * - A link is a path before `withOrigin`.
+ * - `requirePresented` and similar resolve handles.
+ * - Keys of opened contents stay here: `openedContents.add` returns the message to the page, which
+ *   implements the contract's members for it.
+ * - Operations return links as paths; `withOrigin` completes them.
  */
 export function createVaultOperations({ uploads, kitFile, refreshedList, openedContents, origin }: OperationDeps) {
   const exportDeps = { range: uploads.calls.range, retryPolicy: uploads.retryPolicy, openSink: createPrivateSink };
-  const kitDeps: KitDeps = { ...exportDeps, file: kitFile };
-  const opened = openedContents.add;
+  const kitDeps: KitDeps = { ...exportDeps, loadReleaseFile: kitFile };
+  const addOpenedContent = openedContents.add;
   const withOrigin = (path: string): string => `${origin}${path}`;
 
   return {
@@ -81,17 +84,19 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
       (await unlock(vault, requirePresented(opener), options)).opener.wipe();
     },
     openSecret: async (vault, secretId, opener, options) =>
-      opened(await openSecret(vault, secretId, requirePresented(opener), options)),
+      addOpenedContent(await openSecret(vault, secretId, requirePresentedOrNull(opener), options)),
     checkCopy: (vault, secretId, opener, options) => checkCopy(vault, secretId, requirePresented(opener), options),
     setFavorite,
-    trash,
-    restore,
+    trash: moveToTrash,
+    confirmTrash,
+    restore: restoreFromTrash,
     purge,
     setDeviceKind,
+    getHistory: readHistory,
     listVersions,
     removeVersions,
     restoreVersion: (vault, secretId, version, opener, options) =>
-      restoreVersion(vault, secretId, version, requirePresented(opener), options),
+      restoreVersion(vault, secretId, version, requirePresentedOrNull(opener), options),
     exportSecrets: (vault, secretIds, opener, options) =>
       exportSecrets(vault, exportDeps, secretIds, requirePresented(opener), options),
     createKit: (vault, secretIds, opener, options) =>
@@ -99,13 +104,12 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
     listUploads: (vault) => listUploads(vault, uploads),
     openers: {
       list: listOpeners,
-      generateRecoveryCode,
       add: (vault, { handle, name }, opener, options) =>
         addOpener(vault, { key: requirePresentedKey(handle), name }, requirePresentedOrNull(opener), options),
       resealForAllOpeners: (vault, opener, options) => resealForAllOpeners(vault, requirePresented(opener), options),
       remove: (vault, openerId, opener, options) => removeOpener(vault, openerId, requirePresented(opener), options),
-      recognise: (vault, opener, options) => recognise(vault, requirePresented(opener), options),
-      rotate: (vault, openers, options) => rotate(vault, openers.map(requirePresented), options),
+      recognise: (vault, opener, options) => recogniseOpenerId(vault, requirePresented(opener), options),
+      rotate: (vault, openers, options) => rotateAccountKey(vault, openers.map(requirePresented), options),
       replaceImage: (vault, opener, { handle, name }, options) => {
         const presentedPicture = requirePresentedPicture(opener);
         return replaceImage(
@@ -126,7 +130,12 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
     shares: {
       create: async (vault, request, opener, options) => {
         const picture = request.picture === null ? null : requirePresentedPicture(request.picture).picture;
-        const { shareId, link } = await createShare(vault, { ...request, picture }, requirePresented(opener), options);
+        const { shareId, link } = await createShare(
+          vault,
+          { ...request, picture },
+          requirePresentedOrNull(opener),
+          options,
+        );
         return { shareId, link: link === null ? null : withOrigin(link) };
       },
       list: listShares,
@@ -135,7 +144,7 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
         withOrigin(await revealShareLink(vault, shareId, requirePresentedOrNull(opener), options)),
       change: changeShare,
       updateContent: (vault, shareId, opener, options) =>
-        updateShareContent(vault, shareId, requirePresented(opener), options),
+        updateShareContent(vault, shareId, requirePresentedOrNull(opener), options),
       revoke: revokeShare,
     },
     people: {
@@ -149,7 +158,7 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
     received: {
       list: listReceivedShares,
       open: async (vault, shareId, opener, options) =>
-        opened(await openReceived(vault, shareId, requirePresentedOrNull(opener), options)),
+        addOpenedContent(await openReceived(vault, shareId, requirePresentedOrNull(opener), options)),
     },
     requests: {
       create: async (vault, request, opener, options) => {
@@ -160,7 +169,7 @@ export function createVaultOperations({ uploads, kitFile, refreshedList, openedC
       getLink: async (vault, requestId, opener, options) =>
         withOrigin(await revealRequestLink(vault, requestId, requirePresentedOrNull(opener), options)),
       open: async (vault, requestId, opener, options) =>
-        opened(await openAnswer(vault, requestId, requirePresentedOrNull(opener), options)),
+        addOpenedContent(await openAnswer(vault, requestId, requirePresentedOrNull(opener), options)),
       collect: markCollected,
       drop: dropRequest,
     },

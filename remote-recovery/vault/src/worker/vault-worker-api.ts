@@ -8,7 +8,9 @@ import { compareImport } from "../imports/compare-import.ts";
 import { importSecrets } from "../imports/import-secrets.ts";
 import { acceptOlderState } from "../keyring/refresh-keyring.ts";
 import type { KitDeps } from "../operations/create-kit.ts";
-import { examine } from "../operations/examine.ts";
+import { examinePicture } from "../operations/examine.ts";
+import { acknowledgeMark, readMark } from "../operations/mark.ts";
+import { generateRecoveryCode } from "../operations/openers.ts";
 import { protect } from "../operations/protect.ts";
 import { resetAccount } from "../operations/reset-account.ts";
 import {
@@ -27,7 +29,8 @@ import { createService } from "../service/service.ts";
 import { createOpenedContentStore } from "../transfer/opened-content-store.ts";
 import { sweepPrivateFiles } from "../transfer/sinks.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
-import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
+import { openVaultSession, type EstimateStrength, type VaultSession } from "../session/vault-session.ts";
+import type { MarkQuestion } from "../seal/mark.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
 import { createRefreshedList } from "./refreshed-list.ts";
@@ -36,23 +39,28 @@ import { createVaultOperations, type VaultOperations } from "./vault-operations.
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
-  /** Starts locked, whatever the device keeps. */
+  /** Starts locked even if the device has keys. */
   readonly locked: boolean;
-  /** Of the portal, without a slash at its end: links begin with it. */
+  /** Origin of the portal, without a trailing slash; prefix of links. */
   readonly origin: string;
 }
 
-/** What the page answers to the vault's worker. */
+/** The vault worker's calls to the page. */
 export interface VaultPage extends PageHttp {
   /**
-   * Called before each call to the engine; its port is connected when this is answered.
+   * Called before each engine call; resolves when the port is connected. Throws
    * `vault_unavailable`.
    */
   readonly startEngine: () => Promise<void>;
-  /** Bytes of a file of the release that goes into kits. `vault_unavailable`. */
-  readonly kitFile: KitDeps["file"];
-  /** Called after each change of the state. */
+  /** Starts a worker with the dictionaries. Throws `vault_unavailable`. */
+  readonly estimateStrength: EstimateStrength;
+  /** Fetches a file of the release for kits. Throws `vault_unavailable`. */
+  readonly kitFile: KitDeps["loadReleaseFile"];
   readonly onStateChange: (state: VaultState) => void;
+  /** Until when a presented opener is kept, in milliseconds since 1970; null if it is not kept. */
+  readonly keepOpenerUntil: () => Promise<number | null>;
+  /** Asks the person whether the mark is theirs. Throws `cancelled`. */
+  readonly confirmMark: (question: MarkQuestion) => Promise<boolean>;
 }
 
 interface StartedVault {
@@ -61,32 +69,27 @@ interface StartedVault {
   readonly operations: VaultOperations;
 }
 
-/** What the vault's worker offers. */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
 /**
- * @param connectEngine how the worker reaches the engine on a port; it and the device are seams for
- *   tests
+ * @param connectEngine creates a client of the engine at a port; tests replace it and the device
  */
 export function createVaultWorkerApi(
   connectEngine: (port: MessagePort) => Engine,
   openAccountDevice: (account: DeviceAccount) => Promise<Device> = openDevice,
 ) {
-  let started: StartedVault | null = null;
+  let startedVault: StartedVault | null = null;
   let lastNotification: Promise<unknown> = Promise.resolve();
   const refreshedList = createRefreshedList();
   const openedContents = createOpenedContentStore(() => requireStarted().uploads.calls);
 
   function requireStarted(): StartedVault {
-    if (started === null) throw new PortalError("vault_unavailable");
-    return started;
+    if (startedVault === null) throw new PortalError("vault_unavailable");
+    return startedVault;
   }
 
-  /**
-   * An operation on the vault of this worker. The page hears of a new state before the operation is
-   * answered.
-   */
-  function operation<Arguments extends readonly unknown[], Result>(
+  /** Wraps an operation so that the page receives a new state before the result. */
+  function createOperation<Arguments extends readonly unknown[], Result>(
     run: (vault: VaultSession, ...args: Arguments) => Promise<Result>,
   ): (...args: Arguments) => Promise<Result> {
     return async (...args) => {
@@ -99,60 +102,76 @@ export function createVaultWorkerApi(
   }
 
   return {
-    /** Answers when the worker runs. */
+    /** Resolves when the worker runs. */
     ping: () => undefined,
 
-    /** Once, before any other call. The page answers at `pagePort`, the engine at `enginePort`. */
+    /**
+     * Called once, before any other call.
+     *
+     * @param pagePort port at which the page serves {@link VaultPage}
+     * @returns whether the device had metadata keys; the worker then has them in every state
+     */
     start: async (
       { userId, locked, origin, ...account }: VaultSettings,
       pagePort: MessagePort,
       enginePort: MessagePort,
-    ): Promise<void> => {
+    ): Promise<boolean> => {
       const page = createCallClient<VaultPage>(pagePort);
       const http = createHttpOverPage(page);
       const device = await openAccountDevice(account);
-      sweepPrivateFiles().catch(() => undefined); // tried again with the next page
+      sweepPrivateFiles().catch(() => undefined); // the next page retries
       const vault = await openVaultSession({
         userId,
         locked,
         service: createService(http),
         engine: createLazyEngine(page.startEngine, connectEngine(enginePort)),
+        estimateStrength: page.estimateStrength,
         device,
         onStateChange: (state) => {
-          // a listener of the page that throws is no failure of the operation
+          // an error of the page's listener must not fail the operation
           lastNotification = page.onStateChange(state).catch(() => undefined);
         },
+        confirmMark: page.confirmMark,
+        keepOpenerUntil: page.keepOpenerUntil,
       });
-      const uploads = createUploadDeps(device.name, createTransferCalls(http));
+      const uploads = createUploadDeps(device.storageKey, createTransferCalls(http));
       const { kitFile } = page;
       const operations = createVaultOperations({ uploads, kitFile, refreshedList, openedContents, origin });
-      started = { vault, uploads, operations };
+      startedVault = { vault, uploads, operations };
+      return vault.keys !== null;
     },
 
-    /** Runs one of the contract's operations, by its name there: see vault-operations.ts. */
-    run: operation(
+    /** Runs an operation of the contract by its name, see vault-operations.ts. */
+    run: createOperation(
       (vault, path: readonly string[], handles: PresentedHandles, ...args: readonly unknown[]): Promise<unknown> => {
         receiveHandles(handles);
         return findOperation(requireStarted().operations, path)(vault, ...args);
       },
     ),
 
-    // What follows only the page's own code asks for. It shows pictures, not handles.
-    list: operation(refreshedList.list),
-    examine: operation(examine),
-    protect: operation(protect),
-    update: operation(update),
-    resetAccount: operation(resetAccount),
-    acceptOlderState: operation(acceptOlderState),
-    compareImport: operation(compareImport),
-    importSecrets: operation(importSecrets),
-    beginUpload: operation((vault, plan: UploadPlan, options?: OperationOptions) =>
+    // only for the vault's own frames and code; the portal's page cannot name them
+    list: createOperation(refreshedList.list),
+    examine: createOperation(examinePicture),
+    readMark: createOperation(readMark),
+    acknowledgeMark: createOperation(acknowledgeMark),
+    releaseKeptOpener: () => {
+      requireStarted().vault.releaseKeptOpener();
+    },
+    generateRecoveryCode,
+    protect: createOperation(protect),
+    update: createOperation(update),
+    resetAccount: createOperation(resetAccount),
+    acceptOlderState: createOperation(acceptOlderState),
+    compareImport: createOperation(compareImport),
+    importSecrets: createOperation(importSecrets),
+    beginUpload: createOperation((vault, plan: UploadPlan, options?: OperationOptions) =>
       beginUpload(vault, requireStarted().uploads, plan, options),
     ),
-    finishUpload: operation((vault, uploadId: string, protection: Protection | null, options?: OperationOptions) =>
-      finishUpload(vault, requireStarted().uploads, uploadId, protection, options),
+    finishUpload: createOperation(
+      (vault, uploadId: string, protection: Protection | null, options?: OperationOptions) =>
+        finishUpload(vault, requireStarted().uploads, uploadId, protection, options),
     ),
-    restartUpload: operation(
+    restartUpload: createOperation(
       (
         vault,
         uploadId: string,
@@ -160,7 +179,7 @@ export function createVaultWorkerApi(
         options?: OperationOptions,
       ) => restartUpload(vault, requireStarted().uploads, uploadId, file, options),
     ),
-    discardUpload: operation((_vault, uploadId: string) => discardUpload(requireStarted().uploads, uploadId)),
+    discardUpload: createOperation((_vault, uploadId: string) => discardUpload(requireStarted().uploads, uploadId)),
 
     ...openedContents.calls,
   };
@@ -169,20 +188,22 @@ export function createVaultWorkerApi(
 type AnyOperation = (vault: VaultSession, ...args: readonly unknown[]) => Promise<unknown>;
 
 /**
- * The page does not know the list, so a name that is in nobody's contract ends here.
+ * Refuses names that are not operations, because the page passes any name on.
  *
- * @throws PortalError `forbidden`.
+ * @throws PortalError `forbidden`
  */
 function findOperation(operations: object, path: readonly string[]): AnyOperation {
-  let found: unknown = operations;
+  let candidate: unknown = operations;
   for (const name of path)
-    found =
-      typeof found === "object" && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined;
-  if (!isOperation(found)) throw new PortalError("forbidden");
-  return found;
+    candidate =
+      typeof candidate === "object" && candidate !== null && Object.hasOwn(candidate, name)
+        ? Reflect.get(candidate, name)
+        : undefined;
+  if (!isOperation(candidate)) throw new PortalError("forbidden");
+  return candidate;
 }
 
-/** Its arguments are those of the contract, to which page and list are held by their types. */
+/** The types of page and list ensure that the arguments match the contract. */
 function isOperation(value: unknown): value is AnyOperation {
   return typeof value === "function";
 }

@@ -22,46 +22,41 @@ import { createLazyEngine } from "./lazy-engine.ts";
 import { createOpenedContentStore } from "../transfer/opened-content-store.ts";
 import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";
 
-/** What the page answers to the visitor's worker. */
+/** The visitor worker's calls to the page. */
 export interface VisitorPage extends PageHttp {
   /**
-   * Called before each call to the engine; its port is connected when this is answered.
+   * Called before each engine call; resolves when the port is connected. Throws
    * `vault_unavailable`.
    */
   readonly startEngine: () => Promise<void>;
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
 
-/**
- * What the visitor's worker offers. Each operation of the visitor is one line here; the page takes
- * its types from this.
- */
 export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
 
-/** @param connectEngine how the worker reaches the engine on a port; a seam for tests */
+/** @param connectEngine creates a client of the engine at a port; tests replace it */
 export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Engine) {
-  let started: { readonly visitor: VisitorContext; readonly calls: TransferCalls } | null = null;
+  let startedVisitor: { readonly visitor: VisitorContext; readonly calls: TransferCalls } | null = null;
   const openedContents = createOpenedContentStore(() => requireStarted().calls);
 
   function requireStarted(): { readonly visitor: VisitorContext; readonly calls: TransferCalls } {
-    if (started === null) throw new PortalError("vault_unavailable");
-    return started;
+    if (startedVisitor === null) throw new PortalError("vault_unavailable");
+    return startedVisitor;
   }
 
-  /** An operation of the visitor of this worker. */
-  function operation<Arguments extends readonly unknown[], Result>(
+  function createOperation<Arguments extends readonly unknown[], Result>(
     run: (visitor: VisitorContext, ...args: Arguments) => Promise<Result>,
   ): (...args: Arguments) => Promise<Result> {
     return async (...args) => run(requireStarted().visitor, ...args);
   }
 
-  let records: Promise<AnswerRecords> | null = null;
+  let recordsPromise: Promise<AnswerRecords> | null = null;
 
-  /** What was begun here is read at the first request that is looked at. */
+  /** Opens the records of unfinished answers on first use. */
   function createAnswerDeps({ http, now }: VisitorContext): AnswerDeps {
     return {
       calls: createAnswerCalls(http),
-      openRecords: () => (records ??= openAnswerRecords(now)),
+      openRecords: () => (recordsPromise ??= openAnswerRecords(now)),
       createDigest: createResumableDigest,
       retryPolicy: browserRetryPolicy,
       now,
@@ -69,15 +64,19 @@ export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Eng
   }
 
   return {
-    /** Answers when the worker runs. */
+    /** Resolves when the worker runs. */
     ping: () => undefined,
 
-    /** Once, before any other call. The page answers at `pagePort`, the engine at `enginePort`. */
+    /**
+     * Called once, before any other call.
+     *
+     * @param pagePort port at which the page serves {@link VisitorPage}
+     */
     start: (pagePort: MessagePort, enginePort: MessagePort): void => {
       const page = createCallClient<VisitorPage>(pagePort);
       const http = createHttpOverPage(page);
       const engine = createLazyEngine(page.startEngine, connectEngine(enginePort));
-      started = {
+      startedVisitor = {
         visitor: openVisitorContext({
           http,
           engine,
@@ -89,15 +88,16 @@ export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Eng
       };
     },
 
-    inspectShare: operation(inspectShare),
-    openShare: operation(async (visitor, shareId: string, credentials: ShareCredentials, options?: CallOptions) =>
+    inspectShare: createOperation(inspectShare),
+    openShare: createOperation(async (visitor, shareId: string, credentials: ShareCredentials, options?: CallOptions) =>
       openedContents.add(await openShare(visitor, shareId, credentials, options)),
     ),
-    inspectRequest: operation(async (visitor, requestId: string, options?: CallOptions) =>
+    inspectRequest: createOperation(async (visitor, requestId: string, options?: CallOptions) =>
       inspectRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), options?.signal),
     ),
-    answer: operation(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) =>
-      answerRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), provided, options),
+    answer: createOperation(
+      async (visitor, requestId: string, providedSecret: ProvidedSecret, options?: AnswerOptions) =>
+        answerRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), providedSecret, options),
     ),
 
     ...openedContents.calls,

@@ -7,12 +7,12 @@ import { styled } from "styled-components";
 import { usePortal } from "../../contract/portal.ts";
 import { getFormats } from "../../i18n/index.ts";
 import { Button } from "../../ui/Button.tsx";
-import { SmallText, visuallyHidden } from "../../ui/layout.tsx";
+import { PointerHint, SmallText, visuallyHidden } from "../../ui/layout.tsx";
 import { media, s, space } from "../../ui/tokens.ts";
 import { FieldError } from "../Field.tsx";
 
 export interface FileFieldProps {
-  /** Accessible name of the field: what the file is for. */
+  /** Accessible name of the field, which says what the file is for. */
   readonly label: string;
   /** Shown while no file is chosen. */
   readonly placeholder: string;
@@ -23,10 +23,7 @@ export interface FileFieldProps {
   readonly disabled: boolean;
 }
 
-/**
- * One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its
- * chooser.
- */
+/** Takes a file, from the file chooser or by drag and drop. */
 export function FileField({ label, placeholder, hint, value, onChange, error, disabled }: FileFieldProps) {
   const { t } = useTranslation("common");
   const { language } = usePortal();
@@ -48,13 +45,14 @@ export function FileField({ label, placeholder, hint, value, onChange, error, di
       <DropZone {...getRootProps()} data-drag={isDragActive} data-chosen={value !== null}>
         <FileInput {...getInputProps({ "aria-label": label, style: {} })} />
         <Icon aria-hidden>{value === null ? <FileUp /> : <FileText />}</Icon>
-        <Text>
+        <Details>
           {value === null ? <span>{placeholder}</span> : <Name>{value.name}</Name>}
+          {value === null && <PointerHint>{t("file.drop_hint")}</PointerHint>}
           <SmallText>{value === null ? hint : getFormats(language).size(value.size)}</SmallText>
           <Button tone={value === null ? "primary" : "quiet"} disabled={disabled} onClick={open}>
             {t(value === null ? "file.choose_action" : "file.another_action")}
           </Button>
-        </Text>
+        </Details>
       </DropZone>
       {error !== null && <FieldError>{error}</FieldError>}
     </Box>
@@ -120,7 +118,7 @@ const Icon = styled.span`
   }
 `;
 
-const Text = styled.div`
+const Details = styled.div`
   display: flex;
   flex-direction: column;
   align-items: flex-start;

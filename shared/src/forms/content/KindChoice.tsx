@@ -1,4 +1,4 @@
-import { FileText, KeyRound, NotepadText } from "lucide-react";
+import { FileText, IdCard, KeyRound, NotepadText } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
@@ -15,10 +15,11 @@ export interface KindChoiceProps {
 const kinds = [
   { kind: "text", Icon: NotepadText },
   { kind: "seed", Icon: KeyRound },
+  { kind: "record", Icon: IdCard },
   { kind: "file", Icon: FileText },
 ] as const;
 
-/** Radio group for the kind of content. */
+/** Radio group for the content kind. */
 export function KindChoice({ legend, value, disabled, onChange }: KindChoiceProps) {
   const { t } = useTranslation("common");
   return (
@@ -53,7 +54,7 @@ const Group = styled.fieldset`
   }
   & > div {
     display: grid;
-    grid-template-columns: repeat(3, minmax(0, 1fr));
+    grid-template-columns: repeat(4, minmax(0, 1fr));
     gap: ${space(2)};
   }
   & label {
@@ -95,6 +96,9 @@ const Group = styled.fieldset`
     cursor: pointer;
   }
   ${media.mobile} {
+    & > div {
+      grid-template-columns: repeat(2, minmax(0, 1fr));
+    }
     & label {
       flex-direction: column;
       min-height: 72px;

@@ -1,27 +1,42 @@
-import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTitleLength } from "../../api/index.ts";
+import {
+  maxFileBytes,
+  maxFileNameLength,
+  maxSmallContentBytes,
+  maxTitleLength,
+  recordFileName,
+  recordMime,
+} from "../../api/index.ts";
 import type { ContentKind } from "../../contract/contents.ts";
 import type { NewSecretInput } from "../../contract/vault.ts";
+import { findRecordProblem, stringifyRecordDraft, type RecordDraftField } from "../record/record-draft.ts";
 
-/** Bytes of UTF-8: a text is always sent in one request. */
+/** Maximum size of a text, in bytes of UTF-8. Such a text always fits one call. */
 export const maxTextBytes = maxSmallContentBytes;
 
-/** UTF-16 code units, as `maxLength` of an input counts them: the name of a recovery image. */
+/**
+ * Maximum length of the name of a recovery image, in UTF-16 code units, like `maxLength` of an
+ * input.
+ */
 export const maxImageNameLength = 80;
 
 /**
- * What a person typed or chose. `text` is kept exactly as typed; switching the kind loses neither.
+ * Input of the person. `text` stays exactly as typed. Switching the kind keeps text, record and
+ * file.
  */
 export interface ContentDraft {
   readonly kind: ContentKind;
   readonly text: string;
+  readonly record: readonly RecordDraftField[];
   readonly file: File | null;
 }
 
-/** Why a content cannot be protected; each form has a sentence for each. */
+/** Reasons why a content cannot be protected. Each form has a text for each reason. */
 export const contentProblems = [
   "text_missing",
   "text_long",
   "text_broken",
+  "record_empty",
+  "record_broken",
   "file_missing",
   "file_empty",
   "file_large",
@@ -29,9 +44,16 @@ export const contentProblems = [
 ] as const;
 export type ContentProblem = (typeof contentProblems)[number];
 
-/** Null for a content that can be protected. */
-export function findContentProblem({ kind, text, file }: ContentDraft): ContentProblem | null {
-  return kind === "file" ? findFileProblem(file) : findTextProblem(text);
+/** Returns null for a valid content. */
+export function findContentProblem(draft: ContentDraft): ContentProblem | null {
+  if (draft.kind === "file") return findFileProblem(draft.file);
+  const recordProblem = draft.kind === "record" ? findRecordProblem(draft.record) : null;
+  return recordProblem ?? findTextProblem(getDraftText(draft));
+}
+
+/** Returns the text to seal: the typed text, or the JSON of the record. */
+export function getDraftText({ kind, text, record }: Omit<ContentDraft, "file">): string {
+  return kind === "record" ? stringifyRecordDraft(record) : text;
 }
 
 function findTextProblem(text: string): ContentProblem | null {
@@ -49,15 +71,17 @@ function findFileProblem(file: File | null): ContentProblem | null {
 }
 
 /**
- * The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is
- * passed on unchanged.
+ * Converts a draft to the vault's input. A text or seed phrase becomes the file `secret.txt`, a
+ * record the file `record.json`. A file stays unchanged.
  */
-export function toContentInput({
-  kind,
-  text,
-  file,
-}: ContentDraft): Pick<NewSecretInput, "contentKind" | "name" | "mime" | "content"> {
-  const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
+export function toContentInput(draft: ContentDraft): Pick<NewSecretInput, "contentKind" | "name" | "mime" | "content"> {
+  const { kind, file } = draft;
+  const content =
+    kind === "file" && file !== null
+      ? file
+      : kind === "record"
+        ? new File([getDraftText(draft)], recordFileName, { type: recordMime })
+        : new File([getDraftText(draft)], "secret.txt", { type: "text/plain" });
   return {
     contentKind: kind,
     name: content.name,
@@ -66,7 +90,7 @@ export function toContentInput({
   };
 }
 
-/** Suggested title: the file name without its extension. */
+/** Suggests a title: the file name without its extension. */
 export function suggestTitle(name: string): string {
   return name.replace(/(?<=.)\.[^.]*$/, "").slice(0, maxTitleLength);
 }

@@ -20,8 +20,8 @@ export interface SeedFieldProps {
 }
 
 /**
- * A seed phrase with word completion and a checksum check, both on the device. The check only
- * informs: any phrase is taken.
+ * Field for a seed phrase, with word completion and a checksum check on the device. The check only
+ * informs: any phrase is accepted.
  */
 export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }: SeedFieldProps) {
   const { t } = useTranslation("common");
@@ -33,13 +33,13 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
   const suggestions = state.status === "checked" && atEndOfWord ? state.complete(prefix) : [];
 
   const insertWord = (word: string) => {
-    const before = `${value.slice(0, caret - prefix.length)}${word} `;
-    onChange(`${before}${value.slice(caret).trimStart()}`);
-    setCaret(before.length);
+    const textBeforeCaret = `${value.slice(0, caret - prefix.length)}${word} `;
+    onChange(`${textBeforeCaret}${value.slice(caret).trimStart()}`);
+    setCaret(textBeforeCaret.length);
     // The caret can be set only after React has rendered the new value.
     requestAnimationFrame(() => {
       area.current?.focus();
-      area.current?.setSelectionRange(before.length, before.length);
+      area.current?.setSelectionRange(textBeforeCaret.length, textBeforeCaret.length);
     });
   };
   return (
@@ -70,7 +70,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
         }}
       />
       {!disabled && (
-        <Words role="group" aria-label={t("seed.suggestions_aria")}>
+        <Words role="group" translate="no" aria-label={t("seed.suggestions_aria")}>
           {suggestions.map((word) => (
             <Button
               key={word}
@@ -96,7 +96,7 @@ function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
   if (state.status === "unchecked") return <SmallText role="status">{t("seed.unchecked_status")}</SmallText>;
   const { check } = state;
   const language = t(`seed.language_${check.language}_label`);
-  switch (check.checksum) {
+  switch (check.verdict) {
     case "fits":
       return (
         <Notice tone="success" role="status">
@@ -122,11 +122,13 @@ function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
     case "short":
       return (
         <SmallText role="status">
-          {t("seed.short_status", { count: check.wordCount, lengths: seedLengths.join(", ") })}
+          {seedLengths.some((length) => length === check.wordCount)
+            ? t("seed.unfinished_status")
+            : t("seed.short_status", { count: check.wordCount, lengths: seedLengths.join(", ") })}
         </SmallText>
       );
     default:
-      return check.checksum satisfies never;
+      return check.verdict satisfies never;
   }
 }
 

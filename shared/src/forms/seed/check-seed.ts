@@ -6,18 +6,18 @@ import type { SeedLanguage } from "./word-lists.ts";
 export interface SeedCheck {
   readonly language: SeedLanguage;
   readonly wordCount: number;
-  /** Words as typed that are not in the list, with repetitions. */
+  /** Words that are not in the list, as typed and with repetitions. */
   readonly unknownWords: readonly string[];
   /**
-   * `unknownWords`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all
-   * words known, checksum does not match.
+   * `unknown`: some words are not in the list. `short`: the number of words is not a BIP-39 length.
+   * `wrong`: all words are known, but the checksum does not match. `fits`: the checksum matches.
    */
-  readonly checksum: "fits" | "wrong" | "short" | "unknown";
+  readonly verdict: "fits" | "wrong" | "short" | "unknown";
 }
 
 /**
- * Checks a phrase against one word list, ignoring case, accents and extra white space. A last word
- * that is still being typed is ignored, too.
+ * Checks a phrase with a word list. Ignores case, accents, extra white space, and a last word that
+ * is still being typed.
  */
 export function checkSeed(text: string, list: readonly string[], language: SeedLanguage): SeedCheck {
   const wordsByFolded = foldWords(list);
@@ -32,7 +32,7 @@ export function checkSeed(text: string, list: readonly string[], language: SeedL
   const unknownWords = checkedWords.filter((word) => !wordsByFolded.has(foldWord(word)));
   const phrase = typedWords.map((word) => wordsByFolded.get(foldWord(word)) ?? word);
   const hasValidLength = seedLengths.some((wordCount) => wordCount === typedWords.length);
-  const checksum =
+  const verdict =
     unknownWords.length > 0
       ? "unknown"
       : isLastUnfinished || !hasValidLength
@@ -40,12 +40,12 @@ export function checkSeed(text: string, list: readonly string[], language: SeedL
         : validateMnemonic(phrase.join(" "), [...list])
           ? "fits"
           : "wrong";
-  return { language, wordCount: typedWords.length, unknownWords, checksum };
+  return { language, wordCount: typedWords.length, unknownWords, verdict };
 }
 
 /**
- * Words of the list with this prefix, at most `limit`; none when the prefix is already the only
- * match.
+ * Returns at most `limit` words of the list with this prefix. Returns none if the prefix is the
+ * only such word.
  */
 export function completeWord(prefix: string, list: readonly string[], limit = 6): readonly string[] {
   const foldedPrefix = foldWord(prefix);
@@ -60,7 +60,7 @@ export function completeWord(prefix: string, list: readonly string[], limit = 6)
 
 const foldedLists = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
 
-/** Folded word to the word as the list has it. */
+/** Maps words without case and accents to the words of the list. */
 function foldWords(list: readonly string[]): ReadonlyMap<string, string> {
   const cached = foldedLists.get(list);
   if (cached !== undefined) return cached;
@@ -70,8 +70,8 @@ function foldWords(list: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /**
- * In Latin letters accents do not count: the lists tell words apart without them. Elsewhere marks
- * are letters.
+ * Removes accents from Latin letters, because its word lists are unique without them. In other
+ * scripts marks are letters.
  */
 function foldWord(word: string): string {
   const plain = word.normalize("NFKD").toLowerCase();

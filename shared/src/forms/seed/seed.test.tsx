@@ -8,8 +8,8 @@ import { SeedField } from "./SeedField.tsx";
 import { guessLanguages, loadWordList, seedLanguages, type SeedLanguage } from "./word-lists.ts";
 
 /**
- * The phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, and the one
- * that fits.
+ * Phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, then the
+ * checksum word.
  */
 async function createZeroPhrase(language: SeedLanguage): Promise<string> {
   const list = await loadWordList(language);
@@ -18,37 +18,37 @@ async function createZeroPhrase(language: SeedLanguage): Promise<string> {
 const zeroEnglish = `${"abandon ".repeat(11)}about`;
 
 describe("checkSeed", () => {
-  it("fits in every list with the checksum of BIP-39", async () => {
+  it("accepts a valid checksum in every list", async () => {
     for (const language of seedLanguages) {
       expect(checkSeed(await createZeroPhrase(language), await loadWordList(language), language)).toEqual({
         language,
         wordCount: 12,
         unknownWords: [],
-        checksum: "fits",
+        verdict: "fits",
       });
     }
   });
 
   it.each([
-    ["no capitals count, nor the space between", `  ${zeroEnglish.toUpperCase().replaceAll(" ", "\n ")} `, "fits"],
-    ["a wrong last word is told", `${"abandon ".repeat(11)}ability`, "wrong"],
-    ["two words in each other's place are told", `about ${"abandon ".repeat(11)}`, "wrong"],
-    ["eleven words are short", "abandon ".repeat(11), "short"],
-    ["a word that is being typed is not judged", "abandon abi", "short"],
-    ["a word that is ended is", "abandon abi ", "unknown"],
-  ])("%s", async (_, text, checksum) => {
-    expect(checkSeed(text, await loadWordList("english"), "english").checksum).toBe(checksum);
+    ["ignores case and extra white space", `  ${zeroEnglish.toUpperCase().replaceAll(" ", "\n ")} `, "fits"],
+    ["finds a wrong last word", `${"abandon ".repeat(11)}ability`, "wrong"],
+    ["finds swapped words", `about ${"abandon ".repeat(11)}`, "wrong"],
+    ["finds eleven words too short", "abandon ".repeat(11), "short"],
+    ["ignores an unfinished last word", "abandon abi", "short"],
+    ["checks a finished last word", "abandon abi ", "unknown"],
+  ])("%s", async (_, text, verdict) => {
+    expect(checkSeed(text, await loadWordList("english"), "english").verdict).toBe(verdict);
   });
 
-  it("takes Spanish words with their accents, and without", async () => {
+  it("accepts Spanish words with and without accents", async () => {
     const list = await loadWordList("spanish");
     const phrase = await createZeroPhrase("spanish");
     expect(phrase.normalize("NFC")).toMatch(/^ábaco /u);
-    expect(checkSeed(phrase.normalize("NFC"), list, "spanish").checksum).toBe("fits");
-    expect(checkSeed(phrase.normalize("NFD").replace(/\p{M}/gu, ""), list, "spanish").checksum).toBe("fits");
+    expect(checkSeed(phrase.normalize("NFC"), list, "spanish").verdict).toBe("fits");
+    expect(checkSeed(phrase.normalize("NFD").replace(/\p{M}/gu, ""), list, "spanish").verdict).toBe("fits");
   });
 
-  it("names unknown words as they were typed", async () => {
+  it("returns unknown words as typed", async () => {
     expect(checkSeed("Abandon WALET abel ", await loadWordList("english"), "english").unknownWords).toEqual([
       "WALET",
       "abel",
@@ -56,8 +56,8 @@ describe("checkSeed", () => {
   });
 });
 
-describe("completions", () => {
-  it("are the words that begin so, and none for a whole word", async () => {
+describe("completeWord", () => {
+  it("returns words with the prefix, and none for a whole word", async () => {
     const list = await loadWordList("english");
     expect(completeWord("aban", list)).toEqual(["abandon"]);
     expect(completeWord("ACT", list)).toEqual(["act", "action", "actor", "actress", "actual"]);
@@ -66,8 +66,8 @@ describe("completions", () => {
   });
 });
 
-describe("likelyLanguages", () => {
-  it("looks at the script first, then at the language of the portal", () => {
+describe("guessLanguages", () => {
+  it("orders languages by script first, then by the portal's language", () => {
     expect(guessLanguages("あいこくしん", "en")).toEqual([["japanese"]]);
     expect(guessLanguages("가격", "en")).toEqual([["korean"]]);
     expect(guessLanguages("的", "en")).toEqual([["simplified-chinese", "traditional-chinese"]]);
@@ -96,7 +96,7 @@ function Field() {
 describe("SeedField", () => {
   const getField = () => screen.getByRole("textbox", { name: "Your seed phrase" });
 
-  it("suggests words while one is typed, and takes the one that is pressed", async () => {
+  it("suggests words while typing, and inserts the chosen one", async () => {
     await renderApp(<Field />);
     await userEvent.type(getField(), "abandon abi");
     await userEvent.click(await screen.findByRole("button", { name: "ability" }));
@@ -104,15 +104,15 @@ describe("SeedField", () => {
     await expectAccessible();
   });
 
-  it("says that the words fit, and in which language", async () => {
+  it("confirms a valid phrase and its language", async () => {
     await renderApp(<Field />);
     await userEvent.click(getField());
     await userEvent.paste(await createZeroPhrase("french"));
-    expect(await screen.findByText("12 words in French, and they fit together.")).toBeVisible();
+    expect(await screen.findByText("12 words in French: the phrase is valid.")).toBeVisible();
     await expectAccessible();
   });
 
-  it("warns of words that are not in the list, and changes nothing of them", async () => {
+  it("warns of unknown words without changing the text", async () => {
     await renderApp(<Field />);
     await userEvent.click(getField());
     await userEvent.paste(`walet ${zeroEnglish}`);
@@ -120,10 +120,17 @@ describe("SeedField", () => {
     expect(getField()).toHaveValue(`walet ${zeroEnglish}`);
   });
 
-  it("warns of words that do not fit together", async () => {
+  it("warns of a wrong checksum", async () => {
     await renderApp(<Field />);
     await userEvent.click(getField());
     await userEvent.paste(`${"abandon ".repeat(11)}ability`);
-    expect(await screen.findByText("These words do not fit together")).toBeVisible();
+    expect(await screen.findByText("Checksum doesn't match")).toBeVisible();
+  });
+
+  it("reports an unfinished last word instead of counting it", async () => {
+    await renderApp(<Field />);
+    await userEvent.click(getField());
+    await userEvent.paste(`${"abandon ".repeat(11)}abil`);
+    expect(await screen.findByText("The last word is not finished.")).toBeVisible();
   });
 });

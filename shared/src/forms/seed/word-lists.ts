@@ -19,7 +19,7 @@ interface WordListModule {
   readonly wordlist: readonly string[];
 }
 
-/** One lazy chunk for each list. */
+/** One lazily loaded chunk per list. */
 const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
   english: () => import(/* webpackChunkName: "words-english" */ "@scure/bip39/wordlists/english.js"),
   spanish: () => import(/* webpackChunkName: "words-spanish" */ "@scure/bip39/wordlists/spanish.js"),
@@ -35,22 +35,29 @@ const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
     import(/* webpackChunkName: "words-traditional-chinese" */ "@scure/bip39/wordlists/traditional-chinese.js"),
 };
 
+/** Word list of each language of the portal. */
+export const portalWordLists = { en: "english", es: "spanish" } as const satisfies Record<Language, SeedLanguage>;
+
+/**
+ * Loads the 2,048 words of a list, in NFKD. The words are those of BIP-39 (MIT),
+ * `bip-0039/<language>.txt`, from `@scure/bip39` (MIT).
+ */
 export async function loadWordList(language: SeedLanguage): Promise<readonly string[]> {
   return (await loaders[language]()).wordlist;
 }
 
 /**
- * Languages to check, as groups in order: a group is used only when the groups before it do not
- * know every word. The script of the text decides; for Latin script the portal's language comes
- * first.
+ * Returns the languages to check, in groups. A group is checked only if no earlier group has a
+ * language that contains every word. The script of the text decides; in Latin script the portal's
+ * language is first.
  */
 export function guessLanguages(text: string, portalLanguage: Language): readonly (readonly SeedLanguage[])[] {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [["japanese"]];
   if (/\p{Script=Hangul}/u.test(text)) return [["korean"]];
   if (/\p{Script=Han}/u.test(text)) return [["simplified-chinese", "traditional-chinese"]];
   return [
-    portalLanguage === "es" ? ["spanish"] : ["english"],
-    portalLanguage === "es" ? ["english"] : ["spanish"],
+    [portalWordLists[portalLanguage]],
+    [portalLanguage === "es" ? "english" : "spanish"],
     ["french", "italian", "portuguese", "czech"],
   ];
 }

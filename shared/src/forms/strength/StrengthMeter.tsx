@@ -2,25 +2,30 @@ import { useDeferredValue, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { usePortal } from "../../contract/portal.ts";
+import { requiredStrength, type chosenStrength, type StrengthLevel } from "../../contract/strength-level.ts";
+import { estimateStrength } from "../../contract/strength.ts";
 import { SmallText } from "../../ui/layout.tsx";
 import { s, space } from "../../ui/tokens.ts";
-import { loadStrengthEstimator, type StrengthLevel } from "./strength.ts";
 
 export interface StrengthMeterProps {
   readonly passphrase: string;
+  /** Estimate of {@link useStrength}. */
+  readonly level: Strength;
+  /** Least level that the vault accepts. */
+  readonly least: typeof requiredStrength | typeof chosenStrength;
 }
 
-const levels = [1, 2, 3, 4] as const;
-const minAcceptableLevel = 3;
-
 /**
- * How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses
- * nothing.
+ * Null for empty input and before the first estimate. `unknown` if the dictionaries could not be
+ * loaded.
  */
-export function StrengthMeter({ passphrase }: StrengthMeterProps) {
+export type Strength = StrengthLevel | "unknown" | null;
+
+const levels = [1, 2, 3, 4] as const;
+
+/** Shows how hard a passphrase or password is to guess, and what the vault will not accept. */
+export function StrengthMeter({ passphrase, level, least }: StrengthMeterProps) {
   const { t } = useTranslation("common");
-  const level = useStrength(passphrase);
   const filledBars = level === null ? 0 : level === "unknown" ? 0 : Math.max(level, passphrase === "" ? 0 : 1);
   return (
     <Box>
@@ -37,35 +42,35 @@ export function StrengthMeter({ passphrase }: StrengthMeterProps) {
             : level === "unknown"
               ? t("strength.unknown_status")
               : `${t("strength.label")}: ${t(`strength.level_${String(level)}_status`)}. `}
-        {typeof level === "number" && passphrase !== "" && level < minAcceptableLevel && t("strength.advice_hint")}
+        {typeof level === "number" &&
+          passphrase !== "" &&
+          level < requiredStrength &&
+          t(level < least ? "strength.refused_hint" : "strength.advice_hint")}
       </SmallText>
     </Box>
   );
 }
 
-/**
- * Null until it is known; `unknown` when the estimator could not be loaded: then a passphrase is
- * taken unjudged.
- */
-function useStrength(passphrase: string): StrengthLevel | "unknown" | null {
-  const { language } = usePortal();
+/** Estimates a passphrase or password while the person types. Loads nothing for empty input. */
+export function useStrength(passphrase: string): Strength {
   const deferredPassphrase = useDeferredValue(passphrase);
-  const [level, setLevel] = useState<StrengthLevel | "unknown" | null>(null);
+  const [level, setLevel] = useState<Strength>(null);
   useEffect(() => {
-    let current = true;
-    loadStrengthEstimator(language).then(
+    if (deferredPassphrase === "") return undefined;
+    let isCurrent = true;
+    estimateStrength(deferredPassphrase).then(
       (estimate) => {
-        if (current) setLevel(estimate(deferredPassphrase));
+        if (isCurrent) setLevel(estimate);
       },
       () => {
-        if (current) setLevel("unknown");
+        if (isCurrent) setLevel("unknown");
       },
     );
     return () => {
-      current = false;
+      isCurrent = false;
     };
-  }, [deferredPassphrase, language]);
-  return level;
+  }, [deferredPassphrase]);
+  return passphrase === "" ? null : level;
 }
 
 const Box = styled.div`

@@ -1,11 +1,9 @@
 import { describeNode, type ResourceTracker } from "./resource-tracker.ts";
 
-/**
- * All elements of the page: of dialogs, menus and messages that stay when their screen has gone.
- */
+/** Tracks all elements of the page. Finds dialogs, menus and messages that outlive their screen. */
 export function watchElements(): ResourceTracker {
   return {
-    listHeld: () =>
+    listHeldResources: () =>
       [...document.querySelectorAll("*")].map((element) => ({
         resourceKind: `${describeNode(element)} in ${element.parentElement === null ? "the document" : describeNode(element.parentElement)}`,
         locate: () => element.outerHTML.slice(0, 200),

@@ -12,8 +12,8 @@ interface AttachedListener {
   readonly callback: EventListenerOrEventListenerObject;
   readonly capture: boolean;
   readonly signal: AbortSignal | undefined;
-  readonly callSite: () => string;
-  /** Takes back what tells that a listener for one time has run. */
+  readonly getCallSite: () => string;
+  /** Removes the marker listener, which records that a one-time listener ran. */
   readonly removeOnceMarker: () => void;
 }
 
@@ -21,22 +21,23 @@ type AddEventListener = typeof EventTarget.prototype.addEventListener;
 type RemoveEventListener = typeof EventTarget.prototype.removeEventListener;
 
 /**
- * Listeners of all that is still there when a screen has gone: window, document, its html, head and
- * body, media queries, and what belongs to the browser. Those of a screen's own elements go with
- * them. One that a signal took away, or that was for one time and has run, is none; `onresize = …`
- * counts when it is another function each time.
+ * Tracks listeners of targets that outlive a screen: window, document, its html, head and body,
+ * media queries, and objects of the browser. Does not track listeners of a screen's own elements.
+ *
+ * A listener that a signal removed does not count, nor does a one-time listener that ran. A handler
+ * such as `onresize = …` counts once per different function.
  */
 export function watchListeners(): ResourceTracker {
   const persistentTargets = findPersistentTargets();
   const handlers = new Map(
     [...persistentTargets].map(([target, name]) => [
       target,
-      { name, members: listHandlerMembers(target), seen: new Map<string, Set<unknown>>() },
+      { name, members: listHandlerMembers(target), seenFunctions: new Map<string, Set<unknown>>() },
     ]),
   );
   const attachedListeners = new Set<AttachedListener>();
   const isActive = ({ signal }: AttachedListener) => signal?.aborted !== true;
-  const find = (target: EventTarget, type: string, callback: unknown, capture: boolean) =>
+  const findAttached = (target: EventTarget, type: string, callback: unknown, capture: boolean) =>
     [...attachedListeners].find(
       (listener) =>
         listener.target === target &&
@@ -59,9 +60,9 @@ export function watchListeners(): ResourceTracker {
         callback !== null &&
         isPersistent(target, persistentTargets) &&
         signal?.aborted !== true &&
-        find(target, type, callback, capture) === undefined;
+        findAttached(target, type, callback, capture) === undefined;
       if (isNew) {
-        // Stands right before the listener, so that it is called exactly when that is.
+        // Attached right before the listener, so that both run under the same conditions.
         const handleRun = () => attachedListeners.delete(listener);
         const listener: AttachedListener = {
           target,
@@ -69,7 +70,7 @@ export function watchListeners(): ResourceTracker {
           callback,
           capture,
           signal,
-          callSite: captureCallSite(),
+          getCallSite: captureCallSite(),
           removeOnceMarker: () => Reflect.apply(remove, target, [type, handleRun, capture]),
         };
         if (once) Reflect.apply(add, target, [type, handleRun, { capture, once }]);
@@ -80,12 +81,12 @@ export function watchListeners(): ResourceTracker {
   const wrapRemove = (remove: RemoveEventListener): RemoveEventListener =>
     function (this: EventTarget | undefined, type, callback, options) {
       const target = this ?? window;
-      const listener = find(target, type, callback, isCapturing(options));
+      const listener = findAttached(target, type, callback, isCapturing(options));
       if (listener !== undefined) untrack(listener);
       Reflect.apply(remove, target, [type, callback, options]);
     };
 
-  // The prototype has the functions; jest gives the window its own.
+  // The prototype has these functions, but jest gives the window its own.
   const restorers = [EventTarget.prototype, ...persistentTargets.keys()]
     .filter((owner) => Object.hasOwn(owner, "addEventListener"))
     .flatMap((owner) => {
@@ -97,13 +98,13 @@ export function watchListeners(): ResourceTracker {
     });
 
   return {
-    listHeld: () => [
-      ...[...attachedListeners].filter(isActive).map(({ target, type, callSite }): HeldResource => ({
+    listHeldResources: () => [
+      ...[...attachedListeners].filter(isActive).map(({ target, type, getCallSite }): HeldResource => ({
         resourceKind: `listener "${type}" of ${persistentTargets.get(target) ?? describeMediaQuery(target)}`,
-        locate: callSite,
+        locate: getCallSite,
       })),
-      ...[...handlers.values()].flatMap(({ name, seen }) =>
-        [...seen].flatMap(([member, functions]) =>
+      ...[...handlers.values()].flatMap(({ name, seenFunctions }) =>
+        [...seenFunctions].flatMap(([member, functions]) =>
           [...functions].map((handler): HeldResource => ({
             resourceKind: `${member} of ${name}`,
             locate: () => String(handler),
@@ -112,13 +113,13 @@ export function watchListeners(): ResourceTracker {
       ),
     ],
     handleUnmount: () => {
-      for (const [target, { members, seen }] of handlers) {
+      for (const [target, { members, seenFunctions }] of handlers) {
         for (const member of members) {
           const handler: unknown = Reflect.get(target, member);
-          // the body has some of the window's
+          // the body mirrors some of the window's handlers
           const isWindowHandler = target === document.body && handler === Reflect.get(window, member);
           if (typeof handler === "function" && !isWindowHandler)
-            seen.set(member, (seen.get(member) ?? new Set()).add(handler));
+            seenFunctions.set(member, (seenFunctions.get(member) ?? new Set()).add(handler));
         }
       }
     },
@@ -161,7 +162,7 @@ function listHandlerMembers(target: EventTarget): string[] {
   return members;
 }
 
-/** The browser keeps a media query for as long as somebody listens to it. */
+/** Whether the target outlives a screen. A media query lives as long as it has listeners. */
 function isPersistent(target: EventTarget, persistentTargets: ReadonlyMap<EventTarget, string>): boolean {
   return persistentTargets.has(target) || (!(target instanceof Node) && "media" in target);
 }

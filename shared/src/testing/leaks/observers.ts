@@ -14,14 +14,14 @@ class StubObserver {
 const observerNames = ["MutationObserver", "ResizeObserver", "IntersectionObserver"];
 
 /**
- * Observers of what is still in the page. One whose element went with the screen goes with it.
- * jsdom has no layout, so that two of the three are stand-ins there, which see nothing.
+ * Tracks observers of elements that are still in the page. jsdom has no layout and lacks two of the
+ * three observer classes, so stubs replace those.
  */
 export function watchObservers(): ResourceTracker {
   const observations = new Map<object, { readonly name: string; readonly nodes: Map<Node, () => string> }>();
   const restorers = observerNames.flatMap((name) => {
-    const native: unknown = Reflect.get(globalThis, name);
-    const Observer = typeof native === "function" ? native : class extends StubObserver {};
+    const nativeClass: unknown = Reflect.get(globalThis, name);
+    const Observer = typeof nativeClass === "function" ? nativeClass : class extends StubObserver {};
     const prototype = Observer.prototype as Record<"observe" | "unobserve" | "disconnect", ObserverMethod>;
     const { observe, unobserve, disconnect } = prototype;
     return [
@@ -44,7 +44,7 @@ export function watchObservers(): ResourceTracker {
   });
 
   return {
-    listHeld: () =>
+    listHeldResources: () =>
       [...observations.values()].flatMap(({ name, nodes }) =>
         [...nodes]
           .filter(([node]) => node.isConnected)

@@ -1,20 +1,24 @@
-/** Something that stays in the page until somebody ends it. */
+/** A resource that exists until it is released. */
 export interface HeldResource {
-  /** The same words for what each round leaves anew, such as `listener "resize" of window`. */
+  /** The same text for each resource of a kind, such as `listener "resize" of window`. */
   readonly resourceKind: string;
-  /** Which one it is, for whoever has to find it. */
+  /** Returns where the resource was created. */
   readonly locate: () => string;
 }
 
-/** Keeps account of one kind of things that a screen has to end. */
+/** Tracks one kind of resource that screens have to release. */
 export interface ResourceTracker {
-  readonly listHeld: () => HeldResource[];
-  /** Told each time that a screen has gone. */
+  readonly listHeldResources: () => HeldResource[];
+  /** Called after each unmount. */
   readonly handleUnmount?: () => void;
   readonly stop: () => void;
 }
 
-/** Puts something in the place of a member, or where there is none. @returns how to put it back. */
+/**
+ * Sets a member of an object.
+ *
+ * @returns a function that restores the original member
+ */
 export function replaceMember(owner: object, name: string, value: unknown): () => void {
   const original = Object.getOwnPropertyDescriptor(owner, name);
   Object.defineProperty(owner, name, { value, configurable: true, enumerable: true, writable: true });
@@ -25,8 +29,8 @@ export function replaceMember(owner: object, name: string, value: unknown): () =
 }
 
 /**
- * Where in the code this is called from: in a remote's own, if it is there. Read from the stack
- * only when it is asked for.
+ * Captures the call site: the innermost stack line outside `node_modules`, if any. Reads the stack
+ * only when the returned function is called.
  */
 export function captureCallSite(): () => string {
   const error = new Error();

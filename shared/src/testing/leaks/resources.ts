@@ -1,9 +1,6 @@
 import { captureCallSite, replaceMember, type ResourceTracker } from "./resource-tracker.ts";
 
-/**
- * jsdom starts no workers, and its page has no channels: these take their place, and answer
- * nothing.
- */
+/** Replaces workers and channels, which jsdom lacks. It never responds. */
 class StubResource extends EventTarget {
   onmessage = null;
   onmessageerror = null;
@@ -16,20 +13,23 @@ class StubResource extends EventTarget {
 const closeMethods = { Worker: "terminate", BroadcastChannel: "close" } as const;
 
 /**
- * Workers that were not terminated, channels that were not closed, addresses of blobs that were not
- * revoked. A worker that ends itself is not seen from here.
+ * Tracks workers that were not terminated, channels that were not closed, and object URLs that were
+ * not revoked. It cannot detect that a worker closes itself.
  */
 export function watchResources(): ResourceTracker {
-  const openResources = new Map<object | string, { readonly resourceKind: string; readonly callSite: () => string }>();
+  const openResources = new Map<
+    object | string,
+    { readonly resourceKind: string; readonly getCallSite: () => string }
+  >();
   const restorers = Object.entries(closeMethods).flatMap(([name, closeMethod]) => {
-    const native: unknown = Reflect.get(globalThis, name);
-    const Resource = typeof native === "function" ? native : class extends StubResource {};
+    const nativeClass: unknown = Reflect.get(globalThis, name);
+    const Resource = typeof nativeClass === "function" ? nativeClass : class extends StubResource {};
     const prototype = Resource.prototype as Partial<Record<string, (this: object) => unknown>>;
     const close = prototype[closeMethod];
     const trackingProxy = new Proxy(Resource, {
       construct: (target, parameters: unknown[], newTarget) => {
         const instance = Reflect.construct(target, parameters, newTarget) as object;
-        openResources.set(instance, { resourceKind: name, callSite: captureCallSite() });
+        openResources.set(instance, { resourceKind: name, getCallSite: captureCallSite() });
         return instance;
       },
     });
@@ -48,7 +48,7 @@ export function watchResources(): ResourceTracker {
     replaceMember(URL, "createObjectURL", (blob: Blob | MediaSource) => {
       const url =
         createObjectURL === undefined ? `blob:${location.origin}/${String(++urlCount)}` : createObjectURL(blob);
-      openResources.set(url, { resourceKind: "object URL", callSite: captureCallSite() });
+      openResources.set(url, { resourceKind: "object URL", getCallSite: captureCallSite() });
       return url;
     }),
     replaceMember(URL, "revokeObjectURL", (url: string) => {
@@ -58,8 +58,8 @@ export function watchResources(): ResourceTracker {
   );
 
   return {
-    listHeld: () =>
-      [...openResources.values()].map(({ resourceKind, callSite }) => ({ resourceKind, locate: callSite })),
+    listHeldResources: () =>
+      [...openResources.values()].map(({ resourceKind, getCallSite }) => ({ resourceKind, locate: getCallSite })),
     stop: () => {
       for (const restoreMember of restorers.reverse()) restoreMember();
     },

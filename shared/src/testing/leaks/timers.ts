@@ -5,16 +5,19 @@ import { captureCallSite, replaceMember, type ResourceTracker } from "./resource
 interface Timer {
   readonly resourceKind: "interval" | "timeout" | "animation frame";
   readonly delay: unknown;
-  readonly callSite: () => string;
-  /** It was still to come when its screen had gone. */
+  readonly getCallSite: () => string;
+  /** Whether the timer was pending when its screen was unmounted. */
   hasOutlivedScreen: boolean;
 }
 
-/** What is set by these is not counted. Null where nobody counts: then those of the page. */
+/**
+ * Timer functions that are not tracked. Null while nothing is watched; then the page's own
+ * functions are used.
+ */
 let untrackedTimerFunctions: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
 
-// A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by
-// itself, and no screen could end it. Polling is counted.
+// A query that leaves the cache after its last use sets a garbage-collection timer, which no screen
+// can clear. Timers of polling are tracked.
 timeoutManager.setTimeoutProvider({
   setTimeout: (callback, delay) => (untrackedTimerFunctions ?? window).setTimeout(callback, delay),
   clearTimeout: (id: number | undefined) => {
@@ -27,8 +30,8 @@ timeoutManager.setTimeoutProvider({
 });
 
 /**
- * What a page does later. A timeout that comes when its screen has gone counts though it is over by
- * then: one that the screen clears, or somebody later, is none.
+ * Tracks timers. A timeout that fires after its screen was unmounted counts, although it is over by
+ * then. A timeout that was cleared does not count.
  */
 export function watchTimers(): ResourceTracker {
   const timers = new Map<number, Timer>();
@@ -45,7 +48,7 @@ export function watchTimers(): ResourceTracker {
   const createTimer = (resourceKind: Timer["resourceKind"], delay: unknown): Timer => ({
     resourceKind,
     delay,
-    callSite: captureCallSite(),
+    getCallSite: captureCallSite(),
     hasOutlivedScreen: false,
   });
 
@@ -68,7 +71,7 @@ export function watchTimers(): ResourceTracker {
       timers.set(id, createTimer("interval", delay));
       return id;
     }),
-    // Each clears what the other one set, as the standard has it.
+    // By the standard, each of the two functions also clears timers of the other kind.
     ...(["clearTimeout", "clearInterval"] as const).map((name) =>
       replaceMember(window, name, (id: number | undefined) => {
         if (id !== undefined) timers.delete(id);
@@ -90,10 +93,10 @@ export function watchTimers(): ResourceTracker {
   ];
 
   return {
-    listHeld: () =>
-      [...timers.values(), ...frames.values()].map(({ resourceKind, delay, callSite }) => ({
+    listHeldResources: () =>
+      [...timers.values(), ...frames.values()].map(({ resourceKind, delay, getCallSite }) => ({
         resourceKind,
-        locate: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${callSite()}`,
+        locate: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${getCallSite()}`,
       })),
     handleUnmount: () => {
       for (const timer of timers.values()) timer.hasOutlivedScreen = true;

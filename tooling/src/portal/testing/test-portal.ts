@@ -5,19 +5,19 @@ import { join } from "node:path";
 import type { Deployment, PortalTrustAnchors } from "@relicario/shared/contract";
 
 import { makeDeployment } from "../../deployment/deployment.ts";
-import { loadOrCreateKeyPair, loadTeamKeyPair, type SigningKeyPair } from "../../keys/development-keys.ts";
+import { loadOrCreateKeyPair, loadTeamKeyPair, type SigningKeyPair } from "../../keys/signing-keys.ts";
 import { makeRelease, type Release } from "../../release/release.ts";
-import { startVendor } from "../operations.ts";
+import { publishAtStart } from "../operations.ts";
 import { openStore, type PortalStore } from "../store.ts";
 
-/** A portal with remotes of a few bytes, in a folder of its own. */
+/** A portal with tiny remotes, in a temporary folder. */
 export interface TestPortal {
   readonly store: PortalStore;
   readonly folder: string;
-  /** Makes what a build of this remote would leave. */
+  /** Returns the package's folder. */
   readonly build: (remote: string, script: string, manifest?: object) => string;
-  readonly team: (remote: string) => Promise<SigningKeyPair>;
-  /** As `npm start` does, with what is built now. */
+  readonly loadTeamKey: (remote: string) => Promise<SigningKeyPair>;
+  /** Publishes like `npm start`, with the current builds. */
   readonly start: (vendor?: string, page?: Partial<PortalTrustAnchors>, now?: Date) => Promise<Deployment>;
   readonly remove: () => void;
 }
@@ -27,8 +27,12 @@ const testRemotes = ["notes", "garden"];
 export async function createTestPortal(): Promise<TestPortal> {
   const folder = mkdtempSync(join(tmpdir(), "portal-"));
   const keys = join(folder, "keys");
-  const store = await openStore({ keys, deployments: join(folder, "deployments"), registry: join(folder, "releases") });
-  const loadTeam = (remote: string): Promise<SigningKeyPair> => loadTeamKeyPair(remote, keys);
+  const store = await openStore({
+    keysFolder: keys,
+    deploymentsFolder: join(folder, "deployments"),
+    registryFolder: join(folder, "releases"),
+  });
+  const loadTeamKey = (remote: string): Promise<SigningKeyPair> => loadTeamKeyPair(remote, keys);
   const packageFolder = (remote: string): string => join(folder, "packages", remote);
 
   const build: TestPortal["build"] = (remote, script, manifest = {}) => {
@@ -54,6 +58,7 @@ export async function createTestPortal(): Promise<TestPortal> {
       writeFileSync(join(target, `src/locales/${language}/${remote}.json`), "{}");
     }
     writeFileSync(join(target, "build/web/remoteEntry.js"), script);
+    writeFileSync(join(target, "build/web/resolved-versions.json"), "{}");
     writeFileSync(join(target, "build/web/mf-manifest.json"), JSON.stringify({ id: remote, name: remote }));
     return target;
   };
@@ -63,7 +68,7 @@ export async function createTestPortal(): Promise<TestPortal> {
     store,
     folder,
     build,
-    team: loadTeam,
+    loadTeamKey,
     start: async (vendor = "relicario", page = {}, now) => {
       const releases = await Promise.all(
         testRemotes.map(async (remote): Promise<Release> =>
@@ -71,7 +76,7 @@ export async function createTestPortal(): Promise<TestPortal> {
             remote,
             packageFolder: packageFolder(remote),
             webFolder: join(packageFolder(remote), "build/web"),
-            key: await loadTeam(remote),
+            keyPair: await loadTeamKey(remote),
           }),
         ),
       );
@@ -79,7 +84,7 @@ export async function createTestPortal(): Promise<TestPortal> {
         await Promise.all(
           testRemotes.map(
             async (remote) =>
-              [remote, [(await loadTeam(remote)).publicKey]] satisfies [
+              [remote, [(await loadTeamKey(remote)).publicKey]] satisfies [
                 string,
                 PortalTrustAnchors["team_keys"][string],
               ],
@@ -90,6 +95,7 @@ export async function createTestPortal(): Promise<TestPortal> {
       const deploymentInput = {
         vendorId: "relicario",
         origin: `https://${vendor}.example.org`,
+        vaultOrigin: `https://vault.${vendor}.example.org`,
         environment: "test",
         appVersion: "1.0.0",
         identity,
@@ -98,11 +104,11 @@ export async function createTestPortal(): Promise<TestPortal> {
       };
       const key = await loadOrCreateKeyPair(keys, "portal");
       const deployment = { ...makeDeployment(deploymentInput, 1, new Date()), vendor_id: vendor };
-      return startVendor(
-        { ...store, key },
+      return publishAtStart(
+        { ...store, portalKeyPair: key },
         {
           deployment,
-          page: { vendor_id: vendor, portal_keys: [key.publicKey], team_keys: teamKeys, ...page },
+          trustAnchors: { vendor_id: vendor, portal_keys: [key.publicKey], team_keys: teamKeys, ...page },
           releases,
         },
         now,

@@ -4,6 +4,8 @@ import { Button, Card, ErrorNotice, Loading, Page, Skeleton, Stack } from "@reli
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
+import "./first-page.css";
+
 /** Route `/__name__`. */
 export default function FirstPage() {
   const { t } = useTranslation("__name__");
@@ -24,7 +26,7 @@ export default function FirstPage() {
       {me.data !== undefined && (
         <Card>
           <Stack $gap={3}>
-            <p>{t("page.greeting_body", { name: me.data.user_name })}</p>
+            <p className="__name__-greeting">{t("page.greeting_body", { name: me.data.user_name })}</p>
             <Button
               onClick={() => {
                 notify({ tone: "success", text: t("page.greeted_status") });

@@ -4,7 +4,7 @@ import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
 
 import type { DeviceLinkCalls } from "../../service/link-calls.ts";
 import { createService } from "../../service/service.ts";
-import { expectRefusal, expectRefusals, minute, type ServiceUnderTest } from "./service-under-test.ts";
+import { expectRefusal, expectRefusals, minuteMs, type ServiceUnderTest } from "./service-under-test.ts";
 
 const buildMessage = (): string => buildJwe({ typ: "relicario-device" });
 
@@ -13,13 +13,13 @@ export function describeDeviceLinks(service: () => ServiceUnderTest): void {
     const account = await service().signIn();
     return {
       laptop: account.calls.deviceLinks,
-      phone: createService(await account.signInAgain()).deviceLinks,
+      phone: createService(await account.signInOtherDevice()).deviceLinks,
       id: createPublicId(),
     };
   };
 
   describe("a mailbox between two devices", () => {
-    it("carries what one asks to the other, and its answer back", async () => {
+    it("carries a request to the other device, and the answer back", async () => {
       const { laptop, phone, id } = await signInTwoDevices();
       const [request, answer] = [buildMessage(), buildMessage()];
       await laptop.fill(id, request);
@@ -32,7 +32,7 @@ export function describeDeviceLinks(service: () => ServiceUnderTest): void {
       expect(await laptop.readAnswer(id)).toBe(answer);
     });
 
-    it("is filled once and answered once", async () => {
+    it("accepts one request and one answer", async () => {
       const { laptop, phone, id } = await signInTwoDevices();
       await laptop.fill(id, buildMessage());
       await expectRefusal(laptop.fill(id, buildMessage()), "id_taken");
@@ -40,7 +40,7 @@ export function describeDeviceLinks(service: () => ServiceUnderTest): void {
       await expectRefusal(phone.answer(id, buildMessage()), "conflict");
     });
 
-    it("tells the sign-ins apart: the one that asks does not answer, and no other reads the answer", async () => {
+    it("separates sign-ins: the requesting sign-in cannot answer, and only it can read the answer", async () => {
       const { laptop, phone, id } = await signInTwoDevices();
       const request = buildMessage();
       await laptop.fill(id, request);
@@ -50,14 +50,14 @@ export function describeDeviceLinks(service: () => ServiceUnderTest): void {
       await expectRefusal(phone.readAnswer(id), "forbidden");
     });
 
-    it("is its account's alone, and there for a few minutes", async () => {
+    it("belongs to one account, and expires after some minutes", async () => {
       const { laptop, phone, id } = await signInTwoDevices();
       await expectRefusals([phone.read(id), laptop.readAnswer(id), phone.answer(id, buildMessage())], "not_found");
       await laptop.fill(id, buildMessage());
       const stranger = (await service().signIn()).calls.deviceLinks;
       await expectRefusal(stranger.read(id), "not_found");
       await expectRefusal(stranger.answer(id, buildMessage()), "not_found");
-      service().setClockOffset(deviceLinkLifetimeMinutes * minute);
+      service().setClockOffset(deviceLinkLifetimeMinutes * minuteMs);
       await expectRefusals([phone.read(id), laptop.readAnswer(id), phone.answer(id, buildMessage())], "not_found");
     });
   });

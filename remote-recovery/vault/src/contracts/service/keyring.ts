@@ -19,7 +19,7 @@ import {
   expectRefusal,
   putChange,
   signInWithSecret,
-  stateOf,
+  readAccountState,
   storeSecret,
   type Account,
   type ServiceUnderTest,
@@ -27,9 +27,7 @@ import {
 
 const passkeyId = newId(Date.now());
 
-/**
- * Changes of an account with one image that the service refuses, whatever session they come with.
- */
+/** Changes of an account with one image that the service refuses from any session. */
 const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringChange])[] = [
   [
     "is signed by another key",
@@ -66,7 +64,7 @@ const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringCha
       buildChange(signer, { book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 2 }) }),
   ],
   [
-    "has requests in the place of shares",
+    "has requests in place of shares",
     (signer) =>
       buildChange(signer, { shares: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 1 }) }),
   ],
@@ -121,7 +119,7 @@ const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringCha
 
 export function describeKeyring(service: () => ServiceUnderTest): void {
   describe("the keyring", () => {
-    it("is none before the first secret, which brings it", async () => {
+    it("does not exist before the first secret, which creates the keyring", async () => {
       const account = await service().signIn();
       const { calls, http, signer } = account;
       expect(await calls.getKeyring(null)).toBeNull();
@@ -152,42 +150,42 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       expect(await calls.getImageRecords()).toEqual(change.image_records?.set);
     });
 
-    it("takes the change that follows, and answers the same one as the first time", async () => {
+    it("accepts the next change, and returns the same response to a repeated one", async () => {
       const { account } = await signInWithSecret(service());
       const { calls, signer } = account;
       const change = buildChange(signer, {
         book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 1 }),
       });
       await putChange(account, change);
-      const after = await stateOf(account);
+      const stateAfter = await readAccountState(account);
       await calls.changeKeyring(change);
-      expect(await stateOf(account)).toEqual(after);
+      expect(await readAccountState(account)).toEqual(stateAfter);
       expect(await calls.getKeyring(null)).toMatchObject({ state_rev: 2, state: change.state, book: change.book });
     });
 
     it("refuses a change that follows another state", async () => {
       const { account } = await signInWithSecret(service());
       await putChange(account, buildChange(account.signer));
-      const before = await stateOf(account);
+      const stateBefore = await readAccountState(account);
       for (const stateRev of [1, 2, 4])
         await expectRefusal(
           account.calls.changeKeyring(buildChange(account.signer, { state_rev: stateRev })),
           "state_conflict",
         );
-      expect(await stateOf(account)).toEqual(before);
+      expect(await readAccountState(account)).toEqual(stateBefore);
     });
 
     describe("refuses a change that", () => {
-      let fixture: { account: Account; before: unknown };
+      let fixture: { account: Account; stateBefore: unknown };
       beforeAll(async () => {
         const { account } = await signInWithSecret(service());
-        fixture = { account, before: await stateOf(account) };
+        fixture = { account, stateBefore: await readAccountState(account) };
       });
 
       it.each(invalidChanges)("%s", async (_case, build) => {
-        const { account, before } = fixture;
+        const { account, stateBefore } = fixture;
         await expectRefusal(account.calls.changeKeyring(build(account.signer)), "keyring_change_invalid");
-        expect(await stateOf(account)).toEqual(before);
+        expect(await readAccountState(account)).toEqual(stateBefore);
       });
     });
 
@@ -216,9 +214,9 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       expect(await calls.getImageRecords()).toEqual([record]);
     });
 
-    it("gives the states after a number, oldest first", async () => {
-      const { account, first } = await signInWithSecret(service());
-      const changes = [first.body.keyring];
+    it("returns the states after a state_rev, oldest first", async () => {
+      const { account, firstSecret } = await signInWithSecret(service());
+      const changes = [firstSecret.body.keyring];
       for (let rev = 2; rev <= 4; rev++) {
         const change = buildChange(account.signer);
         await putChange(account, change);
@@ -230,7 +228,7 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       expect((await account.calls.getKeyring(4))?.states).toEqual([]);
     });
 
-    it("is its owner's alone", async () => {
+    it("is available only to its owner", async () => {
       const { account } = await signInWithSecret(service());
       const other = await service().signIn();
       expect(await other.calls.getKeyring(null)).toBeNull();

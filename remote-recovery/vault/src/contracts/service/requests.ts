@@ -6,7 +6,7 @@ import {
   formatDaysFromNow,
   createPublicId,
 } from "@relicario/api/testing/sharing";
-import { confirmChange } from "@relicario/api/testing/person";
+import { buildChange, buildJwe, confirmChange } from "@relicario/api/testing/person";
 import {
   AnswerState,
   answerPath,
@@ -22,8 +22,8 @@ import { newId } from "../../seal/ids.ts";
 import { createAnswerCalls, type AnswerCalls, type AnswerUpload } from "../../requests/answer-calls.ts";
 import { createTransferCalls } from "../../transfer/upload-calls.ts";
 import {
-  day,
-  digestB64u,
+  dayMs,
+  computeDigestB64u,
   expectRefusal,
   expectRefusals,
   randomB64u,
@@ -32,9 +32,12 @@ import {
   type ServiceUnderTest,
 } from "./service-under-test.ts";
 
-type Request = ReturnType<typeof buildRequest>;
+type BuiltRequest = ReturnType<typeof buildRequest>;
 
-async function createRequest({ calls, signer }: Account, overrides: Partial<CreateRequestBody> = {}): Promise<Request> {
+async function createRequest(
+  { calls, signer }: Account,
+  overrides: Partial<CreateRequestBody> = {},
+): Promise<BuiltRequest> {
   const request = buildRequest(signer, { max_size: 40_000_000, ...overrides });
   await calls.requests.create(request.body);
   confirmChange(signer, request.body.keyring);
@@ -54,7 +57,7 @@ async function endRequest(
 interface StartedAnswer {
   readonly upload: AnswerUpload;
   readonly content: Uint8Array<ArrayBuffer>;
-  readonly part: (
+  readonly sendPart: (
     number: number,
     change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> },
   ) => Promise<void>;
@@ -62,17 +65,17 @@ interface StartedAnswer {
 }
 
 export function describeRequests(service: () => ServiceUnderTest): void {
-  const stateOf = async ({ calls }: Account, requestId: string) =>
+  const findRequest = async ({ calls }: Account, requestId: string) =>
     (await calls.requests.list()).find(({ request_id: id }) => id === requestId);
   const createRequestWithCalls = async (
     overrides: Partial<CreateRequestBody> = {},
-  ): Promise<{ account: Account; request: Request; calls: AnswerCalls }> => {
+  ): Promise<{ account: Account; request: BuiltRequest; calls: AnswerCalls }> => {
     const { account } = await signInWithSecret(service());
     return { account, request: await createRequest(account, overrides), calls: createAnswerCalls(service().visitor) };
   };
   const startAnswer = async (
     calls: AnswerCalls,
-    { requestId, linkAuth }: Request,
+    { requestId, linkAuth }: BuiltRequest,
     bytes = 1_000,
   ): Promise<StartedAnswer> => {
     const content = Uint8Array.from(randomBytes(bytes));
@@ -84,22 +87,37 @@ export function describeRequests(service: () => ServiceUnderTest): void {
     const upload = { answerId, token };
     return {
       ...{ upload, content },
-      part: (
+      sendPart: (
         number,
-        { data = content.slice((number - 1) * partSize, number * partSize), sha256 = digestB64u(data) } = {},
+        { data = content.slice((number - 1) * partSize, number * partSize), sha256 = computeDigestB64u(data) } = {},
       ) => calls.part(upload, { part: number, sha256 }, new Blob([data])),
-      body: { ticket: randomB64u(1_500), content_sha256: digestB64u(content) },
+      body: { ticket: randomB64u(1_500), content_sha256: computeDigestB64u(content) },
     };
   };
-  const provide = async (calls: AnswerCalls, request: Request): Promise<StartedAnswer> => {
+  const sendAnswer = async (calls: AnswerCalls, request: BuiltRequest): Promise<StartedAnswer> => {
     const answer = await startAnswer(calls, request);
-    await answer.part(1);
+    await answer.sendPart(1);
     await calls.finish(answer.upload, answer.body);
     return answer;
   };
 
   describe("a request", () => {
-    it("is listed for its owner and shown to its link, which costs nothing", async () => {
+    it("is neither collected nor dropped by metadata keys alone", async () => {
+      const { account, request, calls } = await createRequestWithCalls();
+      const { signer } = account;
+      await sendAnswer(calls, request);
+      const buildUnauthored = () =>
+        buildChange(signer, {
+          requests: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 1 }),
+          author_sig: undefined,
+        });
+      const { requestId } = request;
+      await expectRefusal(account.calls.requests.markCollected(requestId, buildUnauthored()), "keyring_change_invalid");
+      await expectRefusal(account.calls.requests.drop(requestId, buildUnauthored()), "keyring_change_invalid");
+      expect(await findRequest(account, requestId)).toMatchObject({ state: "provided", collected_at: null });
+    });
+
+    it("is listed for its owner, and shown to anyone with its link", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       await account.calls.requests.create(request.body);
       const { body } = request;
@@ -125,7 +143,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       expect(await (await service().signIn()).calls.requests.list()).toEqual([]);
     });
 
-    it("takes a time to come, the document of requests, and an id that nobody has", async () => {
+    it("needs a future expiry, the requests document, and an unused id", async () => {
       const { account, request } = await createRequestWithCalls();
       const attempt = (overrides: Partial<CreateRequestBody>): Promise<unknown> =>
         account.calls.requests.create(buildRequest(account.signer, overrides).body);
@@ -141,11 +159,14 @@ export function describeRequests(service: () => ServiceUnderTest): void {
         "state_conflict",
       );
       expect(await account.calls.requests.list()).toHaveLength(1);
-      const empty = await service().signIn();
-      await expectRefusal(empty.calls.requests.create(buildRequest(empty.signer).body), "keyring_change_invalid");
+      const emptyAccount = await service().signIn();
+      await expectRefusal(
+        emptyAccount.calls.requests.create(buildRequest(emptyAccount.signer).body),
+        "keyring_change_invalid",
+      );
     });
 
-    it("is one of twenty at most that wait", async () => {
+    it("is refused when twenty are open", async () => {
       const { account, request } = await createRequestWithCalls();
       for (let count = 1; count < maxOpenRequests; count++) await createRequest(account);
       await expectRefusal(createRequest(account), "limit_reached");
@@ -153,11 +174,11 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       await createRequest(account);
     });
 
-    it("is over with its time, and closed by its owner", async () => {
+    it("expires, and is revoked by its owner", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       const other = await createRequest(account);
       await endRequest(account, other.requestId, "drop");
-      expect(await stateOf(account, other.requestId)).toMatchObject({ state: "revoked" });
+      expect(await findRequest(account, other.requestId)).toMatchObject({ state: "revoked" });
       await expectRefusal(calls.inspect(other.requestId, other.linkAuth), "request_unavailable");
       await expectRefusal(startAnswer(calls, other), "request_unavailable");
       const { requests } = await account.http.request("GET", "/requests", RequestList);
@@ -167,34 +188,34 @@ export function describeRequests(service: () => ServiceUnderTest): void {
         endRequest((await signInWithSecret(service())).account, request.requestId, "drop"),
         "not_found",
       );
-      service().setClockOffset(7 * day);
-      expect(await stateOf(account, request.requestId)).toMatchObject({ state: "expired" });
+      service().setClockOffset(7 * dayMs);
+      expect(await findRequest(account, request.requestId)).toMatchObject({ state: "expired" });
       expect(await calls.inspect(request.requestId, request.linkAuth)).toMatchObject({ state: "expired" });
       await expectRefusal(startAnswer(calls, request), "request_unavailable");
     });
   });
 
   describe("an answer", () => {
-    it("is sent in parts by whoever has the link, and collected by the owner alone", async () => {
+    it("is sent in parts by anyone with the link, and collected only by the request's owner", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       const { partBytes } = service();
       await expectRefusal(account.calls.requests.collect(request.requestId), "not_found");
       const answer = await startAnswer(calls, request, partBytes + 1_000);
       const expected = { answer_id: answer.upload.answerId, size: partBytes + 1_000, part_size: partBytes, parts: 2 };
-      for (const number of [2, 1, 1]) await answer.part(number);
+      for (const number of [2, 1, 1]) await answer.sendPart(number);
       expect(await calls.state(answer.upload)).toMatchObject({
         ...expected,
         received: [
           { part: 1, size: partBytes },
-          { part: 2, size: 1_000, sha256: digestB64u(answer.content.slice(partBytes)) },
+          { part: 2, size: 1_000, sha256: computeDigestB64u(answer.content.slice(partBytes)) },
         ],
         finished: false,
       });
-      expect(await stateOf(account, request.requestId)).toMatchObject({ state: "awaiting", size: null });
+      expect(await findRequest(account, request.requestId)).toMatchObject({ state: "awaiting", size: null });
       await calls.finish(answer.upload, answer.body);
       await calls.finish(answer.upload, answer.body);
       expect(await calls.state(answer.upload)).toMatchObject({ finished: true });
-      expect(await stateOf(account, request.requestId)).toMatchObject({
+      expect(await findRequest(account, request.requestId)).toMatchObject({
         state: "provided",
         size: answer.content.length,
         provided_at: expect.any(String) as string,
@@ -215,20 +236,20 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       await expectRefusal(other.calls.requests.collect(request.requestId), "not_found");
     });
 
-    it("takes its parts by its own token, with their lengths and digests", async () => {
+    it("accepts parts only with its token, and with the right lengths and digests", async () => {
       const { request, calls } = await createRequestWithCalls();
       const answer = await startAnswer(calls, request);
-      await expectRefusal(answer.part(1, { sha256: digestB64u(Buffer.from("another")) }), "digest_mismatch");
-      await expectRefusal(answer.part(1, { data: answer.content.slice(1) }), "validation_error");
-      await expectRefusal(answer.part(2, { data: answer.content }), "validation_error");
+      await expectRefusal(answer.sendPart(1, { sha256: computeDigestB64u(Buffer.from("another")) }), "digest_mismatch");
+      await expectRefusal(answer.sendPart(1, { data: answer.content.slice(1) }), "validation_error");
+      await expectRefusal(answer.sendPart(2, { data: answer.content }), "validation_error");
       await expectRefusal(calls.finish(answer.upload, answer.body), "upload_incomplete");
-      await answer.part(1);
-      await expectRefusal(answer.part(1, { data: answer.content.map((byte) => byte ^ 1) }), "conflict");
+      await answer.sendPart(1);
+      await expectRefusal(answer.sendPart(1, { data: answer.content.map((byte) => byte ^ 1) }), "conflict");
       await expectRefusal(
-        calls.finish(answer.upload, { ...answer.body, content_sha256: digestB64u(Buffer.from("another")) }),
+        calls.finish(answer.upload, { ...answer.body, content_sha256: computeDigestB64u(Buffer.from("another")) }),
         "digest_mismatch",
       );
-      const form = buildPartForm({ part: 1, sha256: digestB64u(answer.content) }, new Blob([answer.content]));
+      const form = buildPartForm({ part: 1, sha256: computeDigestB64u(answer.content) }, new Blob([answer.content]));
       for (const [id, token] of [
         [answer.upload.answerId, "another"],
         [newId(Date.now()), answer.upload.token],
@@ -248,7 +269,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       expect((await calls.state(answer.upload)).finished).toBe(false);
     });
 
-    it("is begun by the link alone, no larger than was asked for", async () => {
+    it("is started only with the link, up to the requested size", async () => {
       const { request, calls } = await createRequestWithCalls({ max_size: 5_000 });
       await expectRefusal(startAnswer(calls, request, 5_001), "payload_too_large");
       await expectRefusal(startAnswer(calls, { ...request, linkAuth: randomB64u(32) }), "request_unavailable");
@@ -256,60 +277,63 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       await startAnswer(calls, request, 5_000);
     });
 
-    it("is one of two that may be unfinished: a third ends the oldest", async () => {
+    it("is dropped as the oldest when a third one starts", async () => {
       const { request, calls } = await createRequestWithCalls();
-      const [oldest, second] = [await startAnswer(calls, request), await startAnswer(calls, request)];
+      const [oldestAnswer, newerAnswer] = [await startAnswer(calls, request), await startAnswer(calls, request)];
       service().setClockOffset(1_000);
       await startAnswer(calls, request);
-      await expectRefusal(calls.state(oldest.upload), "upload_dropped");
-      expect(await calls.state(second.upload)).toMatchObject({ finished: false });
+      await expectRefusal(calls.state(oldestAnswer.upload), "upload_dropped");
+      expect(await calls.state(newerAnswer.upload)).toMatchObject({ finished: false });
     });
 
-    it("closes the request for every other one", async () => {
+    it("closes the request for all other answers", async () => {
       const { request, calls } = await createRequestWithCalls();
       const lateAnswer = await startAnswer(calls, request);
-      await lateAnswer.part(1);
-      const first = await provide(calls, request);
+      await lateAnswer.sendPart(1);
+      const finishedAnswer = await sendAnswer(calls, request);
       await expectRefusals(
         [
-          lateAnswer.part(1),
+          lateAnswer.sendPart(1),
           calls.state(lateAnswer.upload),
           calls.finish(lateAnswer.upload, lateAnswer.body),
           startAnswer(calls, request),
-          first.part(1),
+          finishedAnswer.sendPart(1),
         ],
         "request_closed",
       );
-      await expectRefusal(calls.finish(first.upload, { ...first.body, ticket: randomB64u(1_500) }), "request_closed");
+      await expectRefusal(
+        calls.finish(finishedAnswer.upload, { ...finishedAnswer.body, ticket: randomB64u(1_500) }),
+        "request_closed",
+      );
     });
 
-    it("is nothing any more once its request is revoked", async () => {
+    it("is refused after its request is revoked", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       const answer = await startAnswer(calls, request);
-      await answer.part(1);
+      await answer.sendPart(1);
       await endRequest(account, request.requestId, "drop");
       await expectRefusals(
-        [answer.part(1), calls.state(answer.upload), calls.finish(answer.upload, answer.body)],
+        [answer.sendPart(1), calls.state(answer.upload), calls.finish(answer.upload, answer.body)],
         "request_closed",
       );
       await expectRefusal(account.calls.requests.collect(request.requestId), "not_found");
     });
 
-    it("is marked as collected once it came, and stays until it is dropped", async () => {
+    it("is marked as collected once provided, and stays until dropped", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       await expectRefusal(endRequest(account, request.requestId, "markCollected"), "conflict");
       await expectRefusal(endRequest(account, createPublicId(), "markCollected"), "not_found");
-      const answer = await provide(calls, request);
+      const answer = await sendAnswer(calls, request);
       await endRequest(account, request.requestId, "markCollected");
       await endRequest(account, request.requestId, "markCollected");
-      expect(await stateOf(account, request.requestId)).toMatchObject({
+      expect(await findRequest(account, request.requestId)).toMatchObject({
         state: "collected",
         size: 1_000,
         collected_at: expect.any(String) as string,
       });
       expect(await account.calls.requests.collect(request.requestId)).toMatchObject({ ticket: answer.body.ticket });
       await endRequest(account, request.requestId, "drop");
-      expect(await stateOf(account, request.requestId)).toMatchObject({ state: "collected", size: null });
+      expect(await findRequest(account, request.requestId)).toMatchObject({ state: "collected", size: null });
       await expectRefusal(account.calls.requests.collect(request.requestId), "content_gone");
       await expectRefusal(calls.inspect(request.requestId, request.linkAuth), "request_unavailable");
     });

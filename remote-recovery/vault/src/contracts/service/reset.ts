@@ -7,16 +7,16 @@ import {
   confirmChange,
   createSigner,
   computeDigest,
-  signDocument,
   type Signer,
+  signChange,
 } from "@relicario/api/testing/person";
 import { buildRequest, buildShare } from "@relicario/api/testing/sharing";
 import type { Json, KeyringChange } from "@relicario/shared/api";
 
 import { createShareOpeningCalls } from "../../service/share-opening-calls.ts";
-import { expectRefusal, signInWithSecret, stateOf, type ServiceUnderTest } from "./service-under-test.ts";
+import { expectRefusal, signInWithSecret, readAccountState, type ServiceUnderTest } from "./service-under-test.ts";
 
-/** The change with which a device that made another account key begins the account again. */
+/** Builds the change that resets an account to a new account key. */
 function buildReset(
   signer: Signer,
   overrides: Readonly<Record<string, Json | undefined>> = {},
@@ -38,17 +38,17 @@ function buildReset(
 
 export function describeReset(service: () => ServiceUnderTest): void {
   describe("the reset of an account", () => {
-    it("is refused while nobody asked for it", async () => {
+    it("is refused before it is requested", async () => {
       const { account } = await signInWithSecret(service());
-      const before = await stateOf(account);
+      const stateBefore = await readAccountState(account);
       await expectRefusal(account.calls.changeKeyring(buildReset(account.signer).change), "conflict");
-      expect(await stateOf(account)).toEqual(before);
+      expect(await readAccountState(account)).toEqual(stateBefore);
     });
 
-    it("leaves nothing of before: secrets, openers, shares and requests", async () => {
-      const { account, first } = await signInWithSecret(service());
+    it("removes everything: secrets, openers, shares and requests", async () => {
+      const { account, firstSecret } = await signInWithSecret(service());
       const { signer } = account;
-      const share = buildShare(signer, first.id);
+      const share = buildShare(signer, firstSecret.id);
       await account.calls.shares.create(share.body);
       confirmChange(signer, share.body.keyring);
       const request = buildRequest(signer);
@@ -59,10 +59,7 @@ export function describeReset(service: () => ServiceUnderTest): void {
       const invalidOverrides = [{ slots: { set: [], remove: [] } }, { book: undefined }, { image_records: undefined }];
       for (const overrides of invalidOverrides)
         await expectRefusal(calls.changeKeyring(buildReset(signer, overrides).change), "keyring_change_invalid");
-      await expectRefusal(
-        calls.changeKeyring(signDocument("put", buildReset(signer).change, signer.signingKey)),
-        "keyring_change_invalid",
-      );
+      await expectRefusal(calls.changeKeyring(signChange(buildReset(signer).change, signer)), "keyring_change_invalid");
       const { freshSigner, change } = buildReset(signer);
       await calls.changeKeyring(change);
       await calls.changeKeyring(change);
@@ -79,9 +76,9 @@ export function describeReset(service: () => ServiceUnderTest): void {
       expect(await calls.getListPage({ cursor: null, since: changes })).toMatchObject({
         secrets: [],
         total: 0,
-        purged: [first.id],
+        purged: [firstSecret.id],
       });
-      await expectRefusal(calls.getSecret(first.id, null), "not_found");
+      await expectRefusal(calls.getSecret(firstSecret.id, null), "not_found");
       await expectRefusal(
         createShareOpeningCalls(service().visitor, { isPublic: true }).inspect(share.shareId),
         "share_unavailable",

@@ -7,18 +7,18 @@ import type { ErrorCode } from "@relicario/shared/errors";
 
 import type { Service } from "../../service/service.ts";
 
-/** A service as a portal's client reaches it. Several people sign in to it. */
+/** A service, with the calls of a portal's client. */
 export interface ServiceUnderTest {
-  /** Signs in a new person. */
+  /** Signs in as a new person. */
   readonly signIn: () => Promise<Account>;
   /** Calls without a session. */
   readonly visitor: HttpClient;
-  /** Sets its clock so far ahead until the test ends. */
+  /** Sets its clock ahead until the test ends. */
   readonly setClockOffset: (milliseconds: number) => void;
-  /** Bytes of a part of an upload or of an answer. */
+  /** Part size of uploads and answers. */
   readonly partBytes: number;
-  /** Former versions that are kept of a secret. */
-  readonly formerVersions: number;
+  /** Maximum for a secret. */
+  readonly maxFormerVersions: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -27,32 +27,29 @@ export interface Account {
   readonly signer: Signer;
   readonly http: HttpClient;
   readonly calls: Service;
-  /** Signs in on another device. */
-  readonly signInAgain: () => Promise<HttpClient>;
-  /**
-   * Has the reset of the account asked for, and goes ahead until it may begin. Gives calls that may
-   * begin it.
-   */
+  /** Signs in as this person on another device. */
+  readonly signInOtherDevice: () => Promise<HttpClient>;
+  /** Advances the clock until the reset is allowed. Returns calls with a fresh sign-in. */
   readonly waitForReset: () => Promise<Service>;
 }
 
-export const minute = 60_000;
-export const day = 24 * 60 * minute;
+export const minuteMs = 60_000;
+export const dayMs = 24 * 60 * minuteMs;
 
 export async function expectRefusal(call: Promise<unknown>, code: ErrorCode, details?: object): Promise<void> {
   await expect(call).rejects.toMatchObject({ code, ...(details === undefined ? {} : { details }) });
 }
 
-/** All of them at once. */
+/** Expects all of these concurrent calls to be refused. */
 export async function expectRefusals(calls: readonly Promise<unknown>[], code: ErrorCode): Promise<void> {
   await Promise.all(calls.map((call) => expectRefusal(call, code)));
 }
 
 export const randomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
-export const digestB64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");
-export const digestOfB64u = (text: string): string => digestB64u(Buffer.from(text, "base64url"));
+export const computeDigestB64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");
+export const computeDigestOfB64u = (text: string): string => computeDigestB64u(Buffer.from(text, "base64url"));
 
-/** Sends a change, and keeps what the service confirmed. */
+/** Publishes a change, and records it with the signer. */
 export async function putChange({ calls, signer }: Account, change: KeyringChange): Promise<void> {
   await calls.changeKeyring(change);
   confirmChange(signer, change);
@@ -60,11 +57,10 @@ export async function putChange({ calls, signer }: Account, change: KeyringChang
 
 export interface StoredSecret {
   readonly id: string;
-  /** Of this version. */
   readonly body: ReturnType<typeof buildSecret>["body"];
 }
 
-/** Stores a new secret, or with `base` the next version of one. */
+/** Stores a new secret or, with `base`, the next version of a secret. */
 export async function storeSecret(
   { calls, signer }: Account,
   options: Parameters<typeof buildSecret>[1] = {},
@@ -75,14 +71,15 @@ export async function storeSecret(
   return { id: body.secret_db_id, body };
 }
 
-/** Signs in a person who stores a secret. */
-export async function signInWithSecret(service: ServiceUnderTest): Promise<{ account: Account; first: StoredSecret }> {
+export async function signInWithSecret(
+  service: ServiceUnderTest,
+): Promise<{ account: Account; firstSecret: StoredSecret }> {
   const account = await service.signIn();
-  return { account, first: await storeSecret(account) };
+  return { account, firstSecret: await storeSecret(account) };
 }
 
-/** What the service keeps of an account, as far as a call could change it. */
-export async function stateOf({ calls }: Account): Promise<unknown> {
+/** Reads everything that a call could change. */
+export async function readAccountState({ calls }: Account): Promise<unknown> {
   return {
     keyring: await calls.getKeyring(null),
     records: await calls.getImageRecords(),
@@ -90,8 +87,7 @@ export async function stateOf({ calls }: Account): Promise<unknown> {
   };
 }
 
-/** All of what comes in pages. */
-export async function allPages<T>(
+export async function readAllPages<T>(
   read: (cursor: string | null) => Promise<{ readonly rows: readonly T[]; readonly next: string | null }>,
 ): Promise<T[]> {
   const rows: T[] = [];

@@ -6,7 +6,7 @@ import {
   buildOpening,
   type BuiltShare,
 } from "@relicario/api/testing/sharing";
-import { buildChange, buildRecipient, confirmChange } from "@relicario/api/testing/person";
+import { buildChange, buildRecipient, confirmChange, signTicket } from "@relicario/api/testing/person";
 import {
   helperBytes,
   maxWrongPasswords,
@@ -21,8 +21,8 @@ import { newId } from "../../seal/ids.ts";
 import { createShareOpeningCalls, type ShareOpeningCalls } from "../../service/share-opening-calls.ts";
 import { createTransferCalls } from "../../transfer/upload-calls.ts";
 import {
-  day,
-  digestOfB64u,
+  dayMs,
+  computeDigestOfB64u,
   expectRefusal,
   expectRefusals,
   randomB64u,
@@ -47,7 +47,7 @@ async function createShare(
   return share;
 }
 
-/** Changes a share with a keyring change that fits. */
+/** Changes a share, with a valid keyring change. */
 async function changeShare(
   { calls, signer }: Account,
   shareId: string,
@@ -70,9 +70,9 @@ const makePersonClaim = (share: BuiltShare): OpenShareBody & { claim_id: string 
 const makeProof = ({ shareId, linkAuth }: BuiltShare): OpenShareBody => ({ share_id: shareId, link_auth: linkAuth });
 
 export function describeShares(service: () => ServiceUnderTest): void {
-  const signInTwoPeople = async (): Promise<{ ada: Account; first: StoredSecret; ben: Account }> => {
-    const { account: ada, first } = await signInWithSecret(service());
-    return { ada, first, ben: (await signInWithSecret(service())).account };
+  const signInTwoPeople = async (): Promise<{ ada: Account; firstSecret: StoredSecret; ben: Account }> => {
+    const { account: ada, firstSecret } = await signInWithSecret(service());
+    return { ada, firstSecret, ben: (await signInWithSecret(service())).account };
   };
   const listShares = async ({ calls }: Account, { id }: StoredSecret): Promise<OwnShare[]> => [
     ...(await calls.shares.listOfSecret(id)),
@@ -80,10 +80,10 @@ export function describeShares(service: () => ServiceUnderTest): void {
   const readContent = async (http: HttpClient, token: string): Promise<string> =>
     Buffer.from((await createTransferCalls(http).range({ token }, 0, 5_000)).bytes).toString("base64url");
 
-  describe("making a share", () => {
-    it("lists it for its owner, and answers the same call as the first time", async () => {
-      const { ada, first } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, {
+  describe("creating a share", () => {
+    it("lists the share for its owner, and returns the same response to a repeated call", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, {
         max_views: 3,
         notify: true,
         password: true,
@@ -91,11 +91,11 @@ export function describeShares(service: () => ServiceUnderTest): void {
       });
       await ada.calls.shares.create(createdShare.body);
       const { body } = createdShare;
-      expect(await listShares(ada, first)).toEqual([
+      expect(await listShares(ada, firstSecret)).toEqual([
         {
           ...{
             share_id: createdShare.shareId,
-            secret_db_id: first.id,
+            secret_db_id: firstSecret.id,
             version: 1,
             audience: "public",
             recipient: null,
@@ -103,7 +103,7 @@ export function describeShares(service: () => ServiceUnderTest): void {
             picture: true,
           },
           ...{
-            ticket_sha256: digestOfB64u(body.ticket),
+            ticket_sha256: computeDigestOfB64u(body.ticket),
             created_at: expect.any(String) as string,
             expires_at: body.expires_at,
             views: 0,
@@ -115,27 +115,27 @@ export function describeShares(service: () => ServiceUnderTest): void {
       expect(await ada.calls.getKeyring(null)).toMatchObject({ state_rev: 2, shares: body.keyring.shares });
       await expectRefusal(ada.calls.shares.create({ ...body, ticket: randomB64u(2_000) }), "state_conflict");
       await expectRefusal(
-        ada.calls.shares.create(buildShare(ada.signer, first.id, { share_id: createdShare.shareId }).body),
+        ada.calls.shares.create(buildShare(ada.signer, firstSecret.id, { share_id: createdShare.shareId }).body),
         "id_taken",
       );
     });
 
-    it("takes the present version of a secret that is there", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
+    it("needs the current version of an existing secret", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
       const attempt = (id: string, options: ShareOptions = {}): Promise<unknown> =>
         ada.calls.shares.create(buildShare(ada.signer, id, options).body);
-      await storeSecret(ada, { id: first.id, base: 1 });
-      await expectRefusal(attempt(first.id), "version_conflict");
+      await storeSecret(ada, { id: firstSecret.id, base: 1 });
+      await expectRefusal(attempt(firstSecret.id), "version_conflict");
       await expectRefusal(attempt(newId(Date.now())), "not_found");
-      await expectRefusal(ben.calls.shares.create(buildShare(ben.signer, first.id).body), "not_found");
-      await ada.calls.trash(first.id);
-      await expectRefusal(attempt(first.id, { version: 2 }), "conflict");
+      await expectRefusal(ben.calls.shares.create(buildShare(ben.signer, firstSecret.id).body), "not_found");
+      await ada.calls.trash(firstSecret.id);
+      await expectRefusal(attempt(firstSecret.id, { version: 2 }), "conflict");
     });
 
-    it("takes a time to come, a person who is there, and the document of shares", async () => {
-      const { ada, first } = await signInTwoPeople();
+    it("needs a future expiry, an existing person, and the shares document", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
       const attempt = (options: ShareOptions): Promise<unknown> =>
-        ada.calls.shares.create(buildShare(ada.signer, first.id, options).body);
+        ada.calls.shares.create(buildShare(ada.signer, firstSecret.id, options).body);
       for (const days of [-1, 60])
         await expectRefusal(attempt({ expires_at: formatDaysFromNow(days) }), "validation_error");
       for (const recipient of [newId(Date.now()), ada.signer.userId])
@@ -143,14 +143,14 @@ export function describeShares(service: () => ServiceUnderTest): void {
       await expectRefusal(attempt({ link_auth_sha256: undefined }), "validation_error");
       await expectRefusal(attempt({ change: { shares: undefined } }), "keyring_change_invalid");
       await expectRefusal(attempt({ change: { state_rev: 9 } }), "state_conflict");
-      expect(await listShares(ada, first)).toEqual([]);
+      expect(await listShares(ada, firstSecret)).toEqual([]);
     });
   });
 
   describe("a public link", () => {
-    it("is looked at without cost, and shows who sent it to its key", async () => {
-      const { ada, first } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { max_views: 2 });
+    it("is previewed without using a view, and names its sender to anyone with the link key", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { max_views: 2 });
       const { inspect, getOffer } = publicCalls(service().visitor);
       const expected = {
         share_id: createdShare.shareId,
@@ -172,12 +172,12 @@ export function describeShares(service: () => ServiceUnderTest): void {
       ])
         await expectRefusal(getOffer(proof), "share_unavailable");
       await expectRefusal(inspect(createPublicId()), "share_unavailable");
-      expect(await listShares(ada, first)).toMatchObject([{ views: 0, last_opened_at: null }]);
+      expect(await listShares(ada, firstSecret)).toMatchObject([{ views: 0, last_opened_at: null }]);
     });
 
-    it("gives ticket and content for a view, as often as it has views", async () => {
-      const { ada, first } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { max_views: 2 });
+    it("returns ticket and content for each of its views", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { max_views: 2 });
       const { visitor } = service();
       const { getOffer, claim } = publicCalls(visitor);
       const claimBody = makeClaim(createdShare);
@@ -187,37 +187,37 @@ export function describeShares(service: () => ServiceUnderTest): void {
         from: { user_id: ada.signer.userId, user_name: ada.userName },
         size: 700,
       });
-      expect(await readContent(visitor, download.token)).toBe(first.body.content);
+      expect(await readContent(visitor, download.token)).toBe(firstSecret.body.content);
       expect((await claim(claimBody)).ticket).toBe(ticket); // the same view
       expect(await getOffer(makeProof(createdShare))).toMatchObject({ views_left: 1 });
       await claim(makeClaim(createdShare));
       await expectRefusal(claim(makeClaim(createdShare)), "share_unavailable");
       await expectRefusal(getOffer(makeProof(createdShare)), "share_unavailable");
       const secondClaim = await claim(claimBody);
-      expect(await readContent(visitor, secondClaim.download.token)).toBe(first.body.content);
-      expect(await listShares(ada, first)).toMatchObject([
+      expect(await readContent(visitor, secondClaim.download.token)).toBe(firstSecret.body.content);
+      expect(await listShares(ada, firstSecret)).toMatchObject([
         { views: 2, last_opened_at: expect.any(String) as string, end: "used_up" },
       ]);
       await expectRefusal(readContent(visitor, "a token of nobody"), "share_unavailable");
     });
 
     it("counts wrong passwords, and closes after the tenth", async () => {
-      const { ada, first } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { password: true });
+      const { ada, firstSecret } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { password: true });
       const { claim } = publicCalls(service().visitor);
       await expectRefusal(claim({ ...makeProof(createdShare), claim_id: randomB64u(16) }), "validation_error");
       const claimWithWrongPassword = (): Promise<unknown> =>
         claim({ ...makeClaim(createdShare), pass_auth: randomB64u(32) });
-      for (let left = maxWrongPasswords - 1; left >= 0; left--)
-        await expectRefusal(claimWithWrongPassword(), "wrong_password", { tries_left: left });
+      for (let triesLeft = maxWrongPasswords - 1; triesLeft >= 0; triesLeft--)
+        await expectRefusal(claimWithWrongPassword(), "wrong_password", { tries_left: triesLeft });
       await expectRefusal(claimWithWrongPassword(), "share_unavailable");
       await expectRefusal(claim(makeClaim(createdShare)), "share_unavailable");
-      expect(await listShares(ada, first)).toMatchObject([{ views: 0, end: "locked" }]);
+      expect(await listShares(ada, firstSecret)).toMatchObject([{ views: 0, end: "locked" }]);
     });
 
-    it("ends when it is revoked, for those who hold a view too", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first);
+    it("ends when revoked, even for a claimed view", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret);
       const claimBody = makeClaim(createdShare);
       const { inspect, claim } = publicCalls(service().visitor);
       const { download } = await claim(claimBody);
@@ -234,78 +234,92 @@ export function describeShares(service: () => ServiceUnderTest): void {
         ],
         "share_unavailable",
       );
-      expect(await listShares(ada, first)).toMatchObject([{ end: "revoked" }]);
-      expect((await ada.http.request("GET", `/sharelist/${first.id}`, ShareList)).shares).toEqual([]);
+      expect(await listShares(ada, firstSecret)).toMatchObject([{ end: "revoked" }]);
+      expect((await ada.http.request("GET", `/sharelist/${firstSecret.id}`, ShareList)).shares).toEqual([]);
       await expectRefusal(changeShare(ada, createdShare.shareId, { max_views: 5 }), "conflict");
     });
 
-    it("ends with its time, and opens again with another one", async () => {
-      const { ada, first } = await signInTwoPeople();
+    it("ends when it expires, and opens again when extended", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
       const now = Date.now();
-      const createdShare = await createShare(ada, first, { expires_at: new Date(now + 30 * day).toISOString() });
+      const createdShare = await createShare(ada, firstSecret, {
+        expires_at: new Date(now + 30 * dayMs).toISOString(),
+      });
       const { claim } = publicCalls(service().visitor);
       const claimBody = makeClaim(createdShare);
       const { download } = await claim(claimBody);
-      service().setClockOffset(30 * day);
+      service().setClockOffset(30 * dayMs);
       await expectRefusals(
         [claim(claimBody), claim(makeClaim(createdShare)), readContent(service().visitor, download.token)],
         "share_unavailable",
       );
-      expect(await listShares(ada, first)).toMatchObject([{ end: "expired" }]);
-      const laterExpiry = new Date(now + 50 * day).toISOString();
+      expect(await listShares(ada, firstSecret)).toMatchObject([{ end: "expired" }]);
+      const laterExpiry = new Date(now + 50 * dayMs).toISOString();
       await changeShare(ada, createdShare.shareId, { expires_at: laterExpiry });
       expect(await claim(makeClaim(createdShare))).toMatchObject({ ticket: createdShare.body.ticket });
-      expect(await listShares(ada, first)).toMatchObject([{ end: null, expires_at: laterExpiry, views: 2 }]);
+      expect(await listShares(ada, firstSecret)).toMatchObject([{ end: null, expires_at: laterExpiry, views: 2 }]);
     });
 
-    it("shows another version, or more views, as its owner changes it", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { max_views: 1 });
+    it("shows another version, or allows more views, when its owner changes it", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { max_views: 1 });
       const { claim } = publicCalls(service().visitor);
       await claim(makeClaim(createdShare));
-      const second = await storeSecret(ada, { id: first.id, base: 1 });
+      const secondVersion = await storeSecret(ada, { id: firstSecret.id, base: 1 });
       const ticket = randomB64u(1_900);
-      await expectRefusal(changeShare(ada, createdShare.shareId, { version: 1, ticket }), "version_conflict");
+      const signNewTicket = (version: number) => ({
+        ...{ version, ticket },
+        ticket_sig: signTicket(ada.signer, {
+          secretId: firstSecret.id,
+          version,
+          ticket,
+          shareId: createdShare.shareId,
+        }),
+      });
+      await expectRefusal(changeShare(ada, createdShare.shareId, signNewTicket(1)), "version_conflict");
       await expectRefusal(changeShare(ben, createdShare.shareId, { max_views: 5 }), "not_found");
       await expectRefusal(changeShare(ada, createPublicId(), { max_views: 5 }), "not_found");
-      await changeShare(ada, createdShare.shareId, { version: 2, ticket, max_views: null });
+      await changeShare(ada, createdShare.shareId, { ...signNewTicket(2), max_views: null });
       const { download, ...claimed } = await claim(makeClaim(createdShare));
       expect(claimed).toMatchObject({ ticket });
-      expect(await readContent(service().visitor, download.token)).toBe(second.body.content);
-      expect(await listShares(ada, first)).toMatchObject([
-        { version: 2, ticket_sha256: digestOfB64u(ticket), max_views: null, views: 2, end: null },
+      expect(await readContent(service().visitor, download.token)).toBe(secondVersion.body.content);
+      expect(await listShares(ada, firstSecret)).toMatchObject([
+        { version: 2, ticket_sha256: computeDigestOfB64u(ticket), max_views: null, views: 2, end: null },
       ]);
     });
 
-    it("ends for good with its secret in the trash, and with its version", async () => {
-      const { ada, first } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first);
-      await storeSecret(ada, { id: first.id, base: 1 });
-      const otherShare = await createShare(ada, first, { version: 2 });
-      await putChange(ada, buildChange(ada.signer, { purge_versions: [{ secret_db_id: first.id, versions: [1] }] }));
+    it("ends for good when its secret is trashed or its version removed", async () => {
+      const { ada, firstSecret } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret);
+      await storeSecret(ada, { id: firstSecret.id, base: 1 });
+      const otherShare = await createShare(ada, firstSecret, { version: 2 });
+      await putChange(
+        ada,
+        buildChange(ada.signer, { purge_versions: [{ secret_db_id: firstSecret.id, versions: [1] }] }),
+      );
       await expectRefusal(publicCalls(service().visitor).inspect(createdShare.shareId), "share_unavailable");
       await publicCalls(service().visitor).inspect(otherShare.shareId);
-      await ada.calls.trash(first.id);
-      await ada.calls.store({ secret_db_id: first.id, restore: true });
+      await ada.calls.trash(firstSecret.id);
+      await ada.calls.store({ secret_db_id: firstSecret.id, restore: true });
       await expectRefusal(publicCalls(service().visitor).claim(makeClaim(otherShare)), "share_unavailable");
-      const ends = new Map((await listShares(ada, first)).map(({ share_id: id, end }) => [id, end]));
+      const ends = new Map((await listShares(ada, firstSecret)).map(({ share_id: id, end }) => [id, end]));
       expect([ends.get(createdShare.shareId), ends.get(otherShare.shareId)]).toEqual(["ended", "ended"]);
     });
   });
 
   describe("a link for signed-in people", () => {
-    it("takes a session, and is listed for whoever opened it", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { audience: "signed_in" });
+    it("needs a session, and is listed for the people who opened it", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { audience: "signed_in" });
       await expectRefusal(publicCalls(service().visitor).inspect(createdShare.shareId), "share_unavailable");
       await expectRefusal(
         createShareOpeningCalls(service().visitor, { isPublic: false }).inspect(createdShare.shareId),
         "unauthorized",
       );
-      expect(await ben.calls.opening.inspect(createdShare.shareId)).toMatchObject({ audience: "signed_in" });
+      expect(await ben.calls.shareOpening.inspect(createdShare.shareId)).toMatchObject({ audience: "signed_in" });
       expect(await ben.calls.shares.listReceived(true)).toEqual([]);
-      const { download } = await ben.calls.opening.claim(makeClaim(createdShare));
-      expect(await readContent(ben.http, download.token)).toBe(first.body.content);
+      const { download } = await ben.calls.shareOpening.claim(makeClaim(createdShare));
+      expect(await readContent(ben.http, download.token)).toBe(firstSecret.body.content);
       await expectRefusal(readContent(ada.http, download.token), "share_unavailable");
       expect(await ben.calls.shares.listReceived(false)).toMatchObject([
         {
@@ -320,9 +334,9 @@ export function describeShares(service: () => ServiceUnderTest): void {
   });
 
   describe("a share with one person", () => {
-    it("is theirs alone, without a link, and listed before it is opened", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
-      const createdShare = await createShare(ada, first, { recipient: ben.signer.userId, max_views: 2 });
+    it("opens only for that person, without a link, and is listed before", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
+      const createdShare = await createShare(ada, firstSecret, { recipient: ben.signer.userId, max_views: 2 });
       const expected = {
         share_id: createdShare.shareId,
         audience: "person",
@@ -333,18 +347,18 @@ export function describeShares(service: () => ServiceUnderTest): void {
       expect(await ben.calls.shares.listReceived(false)).toEqual([
         { ...expected, opened_at: null, views_left: 2, available: true },
       ]);
-      expect(await listShares(ada, first)).toMatchObject([
+      expect(await listShares(ada, firstSecret)).toMatchObject([
         { audience: "person", recipient: { user_id: ben.signer.userId, user_name: ben.userName } },
       ]);
       for (const { calls } of [ada, await service().signIn()])
-        await expectRefusal(calls.opening.inspect(createdShare.shareId), "share_unavailable");
-      expect(await ben.calls.opening.getOffer({ share_id: createdShare.shareId })).toMatchObject({
+        await expectRefusal(calls.shareOpening.inspect(createdShare.shareId), "share_unavailable");
+      expect(await ben.calls.shareOpening.getOffer({ share_id: createdShare.shareId })).toMatchObject({
         from: expected.from,
         views_left: 2,
       });
-      const { ticket, download } = await ben.calls.opening.claim(makePersonClaim(createdShare));
+      const { ticket, download } = await ben.calls.shareOpening.claim(makePersonClaim(createdShare));
       expect(ticket).toBe(createdShare.body.ticket);
-      expect(await readContent(ben.http, download.token)).toBe(first.body.content);
+      expect(await readContent(ben.http, download.token)).toBe(firstSecret.body.content);
       expect(await ben.calls.shares.listReceived(false)).toEqual([
         { ...expected, opened_at: expect.any(String) as string, views_left: 1, available: true },
       ]);
@@ -357,14 +371,14 @@ export function describeShares(service: () => ServiceUnderTest): void {
   });
 
   describe("the key directory", () => {
-    it("gives the statement of a person by name, whatever its case", async () => {
-      const { ada, first, ben } = await signInTwoPeople();
-      expect(await ben.calls.shares.getKeyStatement(ada.userName)).toEqual(first.body.keyring.key_statement);
+    it("returns a person's key statement by name, in any letter case", async () => {
+      const { ada, firstSecret, ben } = await signInTwoPeople();
+      expect(await ben.calls.shares.getKeyStatement(ada.userName)).toEqual(firstSecret.body.keyring.key_statement);
       expect(await ben.calls.shares.getKeyStatement(ada.userName.toUpperCase())).toMatchObject({
         recipient: buildRecipient(),
         user_id: ada.signer.userId,
       });
-      // no keys yet
+      // this person has no keys yet
       await expectRefusal(ben.calls.shares.getKeyStatement((await service().signIn()).userName), "not_found");
       await expectRefusal(ben.calls.shares.getKeyStatement("nobody-has-this-name"), "not_found");
       expect(await ben.calls.shares.getMe()).toMatchObject({ user_id: ben.signer.userId, user_name: ben.userName });

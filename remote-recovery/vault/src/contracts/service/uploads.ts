@@ -1,32 +1,40 @@
 import { randomBytes } from "node:crypto";
 
-import { buildChange, buildLabel, buildSecret, confirmChange } from "@relicario/api/testing/person";
+import {
+  buildChange,
+  buildLabel,
+  buildSecret,
+  confirmChange,
+  rememberContent,
+  signTicket,
+} from "@relicario/api/testing/person";
 import { maxSmallSealedBytes, minPartBytes, type FinishUploadBody, type Json } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
 import { createTransferCalls, type TransferCalls } from "../../transfer/upload-calls.ts";
 import {
-  digestB64u,
+  computeDigestB64u,
   expectRefusal,
   randomB64u,
   signInWithSecret,
-  stateOf,
+  readAccountState,
   storeSecret,
   type Account,
   type ServiceUnderTest,
 } from "./service-under-test.ts";
 
-const lastBytes = 1_000;
+const lastPartBytes = 1_000;
 
 /**
- * A content too large for one call: whole parts and a small one. Made once: nobody looks into it.
+ * Contents that are too large for one call: full parts and a small one. Cached, because tests only
+ * read them.
  */
-const contents = new Map<number, Uint8Array<ArrayBuffer>>();
-function contentFor({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
+const contentByPartSize = new Map<number, Uint8Array<ArrayBuffer>>();
+function getContent({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
   const content =
-    contents.get(partBytes) ??
-    Uint8Array.from(randomBytes(Math.ceil(maxSmallSealedBytes / partBytes) * partBytes + lastBytes));
-  contents.set(partBytes, content);
+    contentByPartSize.get(partBytes) ??
+    Uint8Array.from(randomBytes(Math.ceil(maxSmallSealedBytes / partBytes) * partBytes + lastPartBytes));
+  contentByPartSize.set(partBytes, content);
   return content;
 }
 
@@ -36,15 +44,15 @@ interface Upload {
   readonly id: string;
   readonly secretId: string;
   readonly content: Uint8Array<ArrayBuffer>;
-  /** The number of the small part. */
-  readonly lastPart: number;
-  readonly part: (
+  /** Number of the last, small part. */
+  readonly lastPartNumber: number;
+  readonly sendPart: (
     number: number,
     change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer>; readonly uploadId?: string },
   ) => Promise<void>;
-  /** The last one first. */
+  /** Sends the last part first. */
   readonly sendAll: () => Promise<void>;
-  readonly finish: (
+  readonly buildFinishBody: (
     overrides?: Partial<FinishUploadBody> & {
       readonly version?: number;
       readonly change?: Readonly<Record<string, Json | undefined>>;
@@ -52,13 +60,13 @@ interface Upload {
   ) => FinishUploadBody;
 }
 
-/** An upload that was started: of a new secret, or with `base` of the version after it. */
+/** Starts an upload of a new secret or, with `base`, of its next version. */
 async function startUpload(
   service: ServiceUnderTest,
   account: Account,
   { secretId = newId(Date.now()), base = null }: { readonly secretId?: string; readonly base?: number | null } = {},
 ): Promise<Upload> {
-  const content = contentFor(service);
+  const content = getContent(service);
   const transfer = createTransferCalls(account.http);
   const { upload_id: id } = await transfer.start({
     size: content.length,
@@ -66,27 +74,31 @@ async function startUpload(
     secretId,
     baseVersion: base,
   });
-  const lastPart = Math.ceil(content.length / service.partBytes);
-  const part: Upload["part"] = (
+  const lastPartNumber = Math.ceil(content.length / service.partBytes);
+  const sendPart: Upload["sendPart"] = (
     number,
     {
       data = content.slice((number - 1) * service.partBytes, number * service.partBytes),
-      sha256 = digestB64u(data),
+      sha256 = computeDigestB64u(data),
       uploadId = id,
     } = {},
   ) => transfer.part(uploadId, { part: number, sha256 }, new Blob([data]));
   return {
-    ...{ account, transfer, id, secretId, content, lastPart, part },
+    ...{ account, transfer, id, secretId, content, lastPartNumber, sendPart },
     sendAll: async () => {
-      for (let number = lastPart; number >= 1; number--) await part(number);
+      for (let number = lastPartNumber; number >= 1; number--) await sendPart(number);
     },
-    finish: ({ version = (base ?? 0) + 1, change = {}, ...more } = {}) => ({
-      label: buildLabel(account.signer, secretId, version),
-      ticket: randomB64u(2_000),
-      content_sha256: digestB64u(content),
-      keyring: buildChange(account.signer, change),
-      ...more,
-    }),
+    buildFinishBody: ({ version = (base ?? 0) + 1, change = {}, ticket = randomB64u(2_000), ...more } = {}) => {
+      rememberContent(account.signer, secretId, version, content);
+      return {
+        label: buildLabel(account.signer, secretId, version),
+        ticket,
+        ticket_sig: signTicket(account.signer, { secretId, version, ticket }),
+        content_sha256: computeDigestB64u(content),
+        keyring: buildChange(account.signer, change),
+        ...more,
+      };
+    },
   };
 }
 
@@ -94,16 +106,16 @@ export function describeUploads(service: () => ServiceUnderTest): void {
   const beginUpload = async (): Promise<Upload> => startUpload(service(), (await signInWithSecret(service())).account);
 
   describe("a content in parts", () => {
-    it("is published by its finish, and read back in ranges", async () => {
+    it("is published when finished, and read back in ranges", async () => {
       const upload = await beginUpload();
       const { account, transfer, content, secretId } = upload;
-      const before = await stateOf(account);
+      const stateBefore = await readAccountState(account);
       await upload.sendAll();
-      expect(await stateOf(account)).toEqual(before);
+      expect(await readAccountState(account)).toEqual(stateBefore);
       const { partBytes } = service();
-      const received = Array.from({ length: upload.lastPart }, (_, index) => {
+      const received = Array.from({ length: upload.lastPartNumber }, (_, index) => {
         const part = content.slice(index * partBytes, (index + 1) * partBytes);
-        return { part: index + 1, size: part.length, sha256: digestB64u(part) };
+        return { part: index + 1, size: part.length, sha256: computeDigestB64u(part) };
       });
       const expected = {
         upload_id: upload.id,
@@ -111,14 +123,14 @@ export function describeUploads(service: () => ServiceUnderTest): void {
         base_version: null,
         size: content.length,
         part_size: partBytes,
-        parts: upload.lastPart,
+        parts: upload.lastPartNumber,
       };
       expect(await transfer.state(upload.id)).toMatchObject({ ...expected, received, published: null });
 
-      const body = upload.finish();
-      const answer = { secret_db_id: secretId, version: 1, state_rev: 2 };
-      expect(await transfer.finish(upload.id, body)).toEqual(answer);
-      expect(await transfer.finish(upload.id, body)).toEqual(answer);
+      const body = upload.buildFinishBody();
+      const expectedResult = { secret_db_id: secretId, version: 1, state_rev: 2 };
+      expect(await transfer.finish(upload.id, body)).toEqual(expectedResult);
+      expect(await transfer.finish(upload.id, body)).toEqual(expectedResult);
       expect(await transfer.state(upload.id)).toMatchObject({
         ...expected,
         received: [],
@@ -142,105 +154,121 @@ export function describeUploads(service: () => ServiceUnderTest): void {
       }
     });
 
-    it("takes each part once, with its length and digest", async () => {
+    it("accepts each part once, with the right length and digest", async () => {
       const upload = await beginUpload();
-      const { lastPart } = upload;
-      const rest = upload.content.slice(-lastBytes);
-      await expectRefusal(upload.part(lastPart, { sha256: digestB64u(rest.slice(1)) }), "digest_mismatch");
-      await expectRefusal(upload.part(lastPart, { data: rest.slice(1) }), "validation_error");
-      await expectRefusal(upload.part(lastPart, { data: Uint8Array.from([...rest, 0]) }), "validation_error");
-      await expectRefusal(upload.part(lastPart + 1, { data: rest }), "validation_error");
-      await expectRefusal(upload.part(0, { data: rest }), "validation_error");
-      expect((await upload.transfer.state(upload.id)).received).toEqual([]);
-      await upload.part(lastPart);
-      await upload.part(lastPart);
-      await expectRefusal(upload.part(lastPart, { data: rest.map((byte) => byte ^ 1) }), "conflict");
-      expect((await upload.transfer.state(upload.id)).received).toEqual([
-        { part: lastPart, size: lastBytes, sha256: digestB64u(rest) },
-      ]);
-      await expectRefusal(upload.part(lastPart, { uploadId: newId(Date.now()) }), "upload_dropped");
-    });
-
-    it("is not published while parts are missing, under another digest, label or state", async () => {
-      const upload = await beginUpload();
-      const before = await stateOf(upload.account);
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "upload_incomplete");
-      await upload.part(upload.lastPart);
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "upload_incomplete");
-      await upload.sendAll();
+      const { lastPartNumber } = upload;
+      const lastPartContent = upload.content.slice(-lastPartBytes);
       await expectRefusal(
-        upload.transfer.finish(upload.id, upload.finish({ content_sha256: digestB64u(Buffer.from("another")) })),
+        upload.sendPart(lastPartNumber, { sha256: computeDigestB64u(lastPartContent.slice(1)) }),
         "digest_mismatch",
       );
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ version: 2 })), "keyring_change_invalid");
+      await expectRefusal(upload.sendPart(lastPartNumber, { data: lastPartContent.slice(1) }), "validation_error");
       await expectRefusal(
-        upload.transfer.finish(upload.id, upload.finish({ change: { state_rev: 9 } })),
-        "state_conflict",
+        upload.sendPart(lastPartNumber, { data: Uint8Array.from([...lastPartContent, 0]) }),
+        "validation_error",
       );
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ base_version: 1 })), "conflict");
-      await expectRefusal(upload.transfer.finish(newId(Date.now()), upload.finish()), "upload_dropped");
-      expect(await stateOf(upload.account)).toEqual(before);
-      expect(await upload.transfer.finish(upload.id, upload.finish())).toMatchObject({ version: 1 });
+      await expectRefusal(upload.sendPart(lastPartNumber + 1, { data: lastPartContent }), "validation_error");
+      await expectRefusal(upload.sendPart(0, { data: lastPartContent }), "validation_error");
+      expect((await upload.transfer.state(upload.id)).received).toEqual([]);
+      await upload.sendPart(lastPartNumber);
+      await upload.sendPart(lastPartNumber);
+      await expectRefusal(
+        upload.sendPart(lastPartNumber, { data: lastPartContent.map((byte) => byte ^ 1) }),
+        "conflict",
+      );
+      expect((await upload.transfer.state(upload.id)).received).toEqual([
+        { part: lastPartNumber, size: lastPartBytes, sha256: computeDigestB64u(lastPartContent) },
+      ]);
+      await expectRefusal(upload.sendPart(lastPartNumber, { uploadId: newId(Date.now()) }), "upload_dropped");
     });
 
-    it("changes no more once it is published", async () => {
+    it("is not published with missing parts, or another digest, label or state", async () => {
+      const upload = await beginUpload();
+      const stateBefore = await readAccountState(upload.account);
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody()), "upload_incomplete");
+      await upload.sendPart(upload.lastPartNumber);
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody()), "upload_incomplete");
+      await upload.sendAll();
+      await expectRefusal(
+        upload.transfer.finish(
+          upload.id,
+          upload.buildFinishBody({ content_sha256: computeDigestB64u(Buffer.from("another")) }),
+        ),
+        "digest_mismatch",
+      );
+      await expectRefusal(
+        upload.transfer.finish(upload.id, upload.buildFinishBody({ version: 2 })),
+        "keyring_change_invalid",
+      );
+      await expectRefusal(
+        upload.transfer.finish(upload.id, upload.buildFinishBody({ change: { state_rev: 9 } })),
+        "state_conflict",
+      );
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody({ base_version: 1 })), "conflict");
+      await expectRefusal(upload.transfer.finish(newId(Date.now()), upload.buildFinishBody()), "upload_dropped");
+      expect(await readAccountState(upload.account)).toEqual(stateBefore);
+      expect(await upload.transfer.finish(upload.id, upload.buildFinishBody())).toMatchObject({ version: 1 });
+    });
+
+    it("cannot be changed after publication", async () => {
       const upload = await beginUpload();
       await upload.sendAll();
-      await upload.transfer.finish(upload.id, upload.finish());
-      await expectRefusal(upload.part(upload.lastPart), "conflict");
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "conflict");
+      await upload.transfer.finish(upload.id, upload.buildFinishBody());
+      await expectRefusal(upload.sendPart(upload.lastPartNumber), "conflict");
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody()), "conflict");
       await upload.transfer.cancel(upload.id);
       expect(await upload.transfer.state(upload.id)).toMatchObject({ published: { version: 1 } });
     });
 
-    it("is given up without a trace", async () => {
+    it("is cancelled without a trace", async () => {
       const upload = await beginUpload();
-      const before = await stateOf(upload.account);
-      await upload.part(upload.lastPart);
+      const stateBefore = await readAccountState(upload.account);
+      await upload.sendPart(upload.lastPartNumber);
       await upload.transfer.cancel(upload.id);
       await upload.transfer.cancel(upload.id);
       await expectRefusal(upload.transfer.state(upload.id), "upload_dropped");
-      await expectRefusal(upload.part(upload.lastPart), "upload_dropped");
-      expect(await stateOf(upload.account)).toEqual(before);
+      await expectRefusal(upload.sendPart(upload.lastPartNumber), "upload_dropped");
+      expect(await readAccountState(upload.account)).toEqual(stateBefore);
       const other = createTransferCalls((await service().signIn()).http);
       await expectRefusal(other.state((await startUpload(service(), upload.account)).id), "upload_dropped");
     });
 
-    it("is refused at its start where it could not be published", async () => {
-      const { account, first } = await signInWithSecret(service());
-      await expectRefusal(startUpload(service(), account, { secretId: first.id }), "id_taken");
-      await expectRefusal(startUpload(service(), account, { secretId: first.id, base: 2 }), "version_conflict");
+    it("is refused at the start when it could not be published", async () => {
+      const { account, firstSecret } = await signInWithSecret(service());
+      await expectRefusal(startUpload(service(), account, { secretId: firstSecret.id }), "id_taken");
+      await expectRefusal(startUpload(service(), account, { secretId: firstSecret.id, base: 2 }), "version_conflict");
       await expectRefusal(startUpload(service(), account, { base: 1 }), "not_found");
-      for (let base = 1; base <= service().formerVersions; base++) await storeSecret(account, { id: first.id, base });
+      for (let base = 1; base <= service().maxFormerVersions; base++)
+        await storeSecret(account, { id: firstSecret.id, base });
       await expectRefusal(
-        startUpload(service(), account, { secretId: first.id, base: service().formerVersions + 1 }),
+        startUpload(service(), account, { secretId: firstSecret.id, base: service().maxFormerVersions + 1 }),
         "too_many_versions",
       );
     });
 
-    it("follows the version that another device saved meanwhile, when its finish says so", async () => {
-      const { account, first } = await signInWithSecret(service());
-      const upload = await startUpload(service(), account, { secretId: first.id, base: 1 });
+    it("follows a version that another device saved meanwhile, when finished on that version", async () => {
+      const { account, firstSecret } = await signInWithSecret(service());
+      const upload = await startUpload(service(), account, { secretId: firstSecret.id, base: 1 });
       await upload.sendAll();
-      await storeSecret(account, { id: first.id, base: 1 });
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "version_conflict");
-      const body = upload.finish({ base_version: 2, version: 3 });
+      await storeSecret(account, { id: firstSecret.id, base: 1 });
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody()), "version_conflict");
+      const body = upload.buildFinishBody({ base_version: 2, version: 3 });
       expect(await upload.transfer.finish(upload.id, body)).toEqual({
-        secret_db_id: first.id,
+        secret_db_id: firstSecret.id,
         version: 3,
         state_rev: 3,
       });
       confirmChange(account.signer, body.keyring);
-      expect((await account.calls.getVersions(first.id)).map(({ version }) => version)).toEqual([3, 2, 1]);
+      expect((await account.calls.getVersions(firstSecret.id)).map(({ version }) => version)).toEqual([3, 2, 1]);
     });
 
-    it("is no new secret where another device took its id meanwhile", async () => {
+    it("is refused as a new secret when another device took its id meanwhile", async () => {
       const upload = await beginUpload();
       await upload.sendAll();
       const { body } = buildSecret(upload.account.signer, { id: upload.secretId });
       await upload.account.calls.store(body);
       confirmChange(upload.account.signer, body.keyring);
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "id_taken");
+      await expectRefusal(upload.transfer.finish(upload.id, upload.buildFinishBody()), "id_taken");
     });
   });
 }

@@ -1,170 +1,92 @@
-import { z } from "zod";
-
-import { parseJsonAs, optionalText } from "./decode.ts";
-import { firstNonEmpty, remainingFields, parseItem } from "./item-values.ts";
 import type { Field } from "./field.ts";
+import { FolderNames } from "./folder-names.ts";
 import { ItemCollector, type ImportEntry } from "./item-collector.ts";
+import { firstNonEmpty } from "./item-values.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { ImportTexts } from "./words.ts";
+import type { ImportTexts } from "./import-texts.ts";
+import { Members } from "./members.ts";
 
-const namedListSchema = z.array(z.object({ id: z.string(), name: optionalText })).catch([]);
-const optionalRecordSchema = z.record(z.string(), z.unknown()).nullish();
+const itemKinds: ReadonlyMap<number | null, ImportEntry["kind"]> = new Map([
+  [1, "login"],
+  [2, "note"],
+  [3, "card"],
+  [4, "identity"],
+]);
 
-const Passkey = z.looseObject({
-  rpId: optionalText,
-  rpName: optionalText,
-  userName: optionalText,
-  userDisplayName: optionalText,
-});
-const Item = z.looseObject({
-  id: optionalText,
-  type: z.int().catch(0),
-  name: optionalText,
-  notes: optionalText,
-  folderId: optionalText,
-  favorite: z.boolean().nullish().catch(null),
-  collectionIds: z.array(z.string()).nullish(),
-  fields: z.array(z.object({ name: optionalText, value: optionalText })).nullish(),
-  login: z
-    .looseObject({
-      uris: z.array(z.object({ uri: optionalText })).nullish(),
-      username: optionalText,
-      password: optionalText,
-      totp: optionalText,
-      fido2Credentials: z.array(Passkey).nullish(),
-    })
-    .nullish(),
-  card: optionalRecordSchema,
-  identity: optionalRecordSchema,
-  sshKey: optionalRecordSchema,
-  passwordHistory: z.array(z.object({ password: optionalText, lastUsedDate: optionalText })).nullish(),
-  deletedDate: optionalText,
-  attachments: z.array(z.looseObject({ fileName: optionalText })).nullish(),
-});
-/** What is read below, and what Bitwarden itself has written into an item. */
-const knownItemKeys = [
-  ...Object.keys(Item.shape),
-  "organizationId",
-  "reprompt",
-  "revisionDate",
-  "creationDate",
-  "archivedDate",
-  "secureNote",
-  "object",
-  "key",
-  "edit",
-  "viewPassword",
-  "permissions",
-  "organizationUseTotp",
-];
-const knownLoginKeys = [
-  "uris",
-  "uri",
-  "username",
-  "password",
-  "totp",
-  "fido2Credentials",
-  "passwordRevisionDate",
-  "autofillOnPageLoad",
-];
-const knownCardKeys = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
-
-const Export = z.object({
-  encrypted: z.boolean().optional(),
-  folders: namedListSchema,
-  collections: namedListSchema,
-  items: z.array(z.unknown()),
-});
-const NamedItem = z.object({ name: z.string() });
-
-const itemKinds: Readonly<Record<number, ImportEntry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
+const fieldKinds: ReadonlyMap<number | null, Field["kind"]> = new Map([
+  [0, "text"],
+  [1, "secret"],
+  [2, "text"], // a boolean
+]);
 
 /**
- * The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is
- * read.
+ * Attached files of an archive: paths of the form `attachments/<item id>/<name>`, and how to read
+ * one.
  */
 export interface BitwardenAttachments {
   readonly paths: readonly string[];
-  /** Null where it cannot be read, which is then said of the item. */
+  /** Null if the file cannot be read; the failure is then reported with the item. */
   readonly read: (collector: ItemCollector, path: string, location: string) => Promise<Blob | null>;
 }
 
+/** Only Bitwarden's items have numbers as types. */
+export function isBitwarden(root: Readonly<Record<string, unknown>>): boolean {
+  const { items, encrypted } = root;
+  return (
+    typeof encrypted === "boolean" ||
+    (Array.isArray(items) && items.some((item) => Number.isInteger((item as { type?: unknown } | null)?.type)))
+  );
+}
+
 /**
- * Bitwarden's JSON, of a person or an organisation; in an archive with its attachments. @throws
- * Refused `encrypted`, `damaged`.
+ * Reads the JSON of a person or an organisation; in an archive, with its attachments.
+ * @throws ImportRefusedError `encrypted`, `damaged`
  */
 export async function readBitwarden(
-  text: string,
+  json: object,
   texts: ImportTexts,
   attachmentFiles: BitwardenAttachments = { paths: [], read: () => Promise.resolve(null) },
 ): Promise<ItemCollector> {
-  if (parseJsonAs(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true)
-    throw new ImportRefusedError("encrypted");
-  const { folders, collections, items: rawItems } = parseJsonAs(Export, text);
-  const tagNames = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
   const collector = new ItemCollector("bitwarden_json", texts);
+  const root = Members.of(json, collector.leftOut);
+  if (root?.flag("encrypted") === true) throw new ImportRefusedError("encrypted");
+  if (root === null || !("items" in json)) throw new ImportRefusedError("damaged");
+  const folderNames = new FolderNames([...root.objectList("folders"), ...root.objectList("collections")], "id", "name");
   const filesByItemId = groupFilesByItem(attachmentFiles.paths);
   const knownIds = new Set<string>();
-  for (const [index, rawItem] of rawItems.entries()) {
-    const item = parseItem(Item, rawItem);
-    if (item?.id != null) knownIds.add(item.id);
-    const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.name) ?? String(index + 1);
-    if (item === null) {
-      collector.addFailure(location, "damaged");
-      continue;
+  for (const [index, rawItem] of root.list("items").entries()) {
+    const item = Members.of(rawItem, collector.leftOut);
+    const id = item?.text("id") ?? null;
+    if (id !== null) knownIds.add(id);
+    const name = item?.text("name") ?? null;
+    const location = firstNonEmpty(name) ?? String(index + 1);
+    if (item === null) collector.addDamaged(location, rawItem);
+    else if (item.text("deletedDate") !== null) collector.addFailure(location, "in_trash");
+    else {
+      const attachedFiles = (id === null ? undefined : filesByItemId.get(id)) ?? [];
+      const missingFiles = item.objectList("attachments").flatMap((attachment) => {
+        const fileName = attachment.text("fileName");
+        attachment.skip("id", "url", "size", "sizeName", "key");
+        return attachedFiles.some(({ name }) => name === fileName) ? [] : [fileName];
+      });
+      for (const fileName of missingFiles) collector.addFailure(`${location}: ${fileName ?? "?"}`, "missing_file");
+      const attachments = [];
+      for (const { path, name } of attachedFiles) {
+        const content = await attachmentFiles.read(collector, path, `${location}: ${name}`);
+        if (content !== null) attachments.push({ name, content });
+      }
+      collector.add({
+        ...readItem(item, folderNames, collector),
+        title: name,
+        id,
+        location,
+        attachments,
+        hasReportedFailure: missingFiles.length > 0 || attachments.length < attachedFiles.length,
+      });
     }
-    if (item.deletedDate !== null) {
-      collector.addFailure(location, "in_trash");
-      continue;
-    }
-    const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
-    const attachedFiles = (id == null ? undefined : filesByItemId.get(id)) ?? [];
-    const missingFiles = (item.attachments ?? []).filter(
-      ({ fileName }) => !attachedFiles.some(({ name }) => name === fileName),
-    );
-    for (const { fileName } of missingFiles) collector.addFailure(`${location}: ${fileName ?? "?"}`, "missing_file");
-    const attachments = [];
-    for (const { path, name } of attachedFiles) {
-      const content = await attachmentFiles.read(collector, path, `${location}: ${name}`);
-      if (content !== null) attachments.push({ name, content });
-    }
-    collector.add({
-      kind: itemKinds[type] ?? "other",
-      title: name,
-      tags: [...(folderId ?? "").split("\n"), ...(collectionIds ?? [])].flatMap((tag) =>
-        (tagNames.get(tag) ?? "").split("/"),
-      ),
-      fields: [
-        { name: "username", value: login?.username },
-        { name: "password", value: login?.password },
-        ...(login?.uris ?? []).map(({ uri }): Field => ({ name: "url", value: uri })),
-        ...toCardFields(item.card ?? {}),
-        ...remainingFields(item.identity ?? {}, []),
-        ...remainingFields(item.sshKey ?? {}, []),
-        ...(fields ?? []).map((field): Field => ({ name: { own: field.name ?? "…" }, value: field.value })),
-        ...remainingFields(login ?? {}, knownLoginKeys),
-        ...remainingFields(item, knownItemKeys),
-        ...(item.passwordHistory ?? []).map(({ password, lastUsedDate }): Field => ({
-          name: "password",
-          value: password,
-          former: lastUsedDate,
-        })),
-      ],
-      note: notes,
-      otp: [login?.totp],
-      passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [
-        firstNonEmpty(rpId, rpName),
-        firstNonEmpty(userName, userDisplayName),
-      ]),
-      id,
-      place: location,
-      isFavorite: item.favorite === true,
-      attachments,
-      hasReportedFailure: missingFiles.length > 0 || attachments.length < attachedFiles.length,
-    });
   }
   for (const { path, name } of [...filesByItemId].flatMap(([id, itemFiles]) => (knownIds.has(id) ? [] : itemFiles))) {
-    // its item is not in the JSON, or could not be read: the file is kept by itself
+    // the JSON lacks the item, or the item could not be read: the file becomes an item
     const content = await attachmentFiles.read(collector, path, name);
     if (content !== null)
       collector.addFile({
@@ -177,7 +99,77 @@ export async function readBitwarden(
         itemKey: path,
       });
   }
+  folderNames.reportUnused(collector);
+  collector.addRest("Bitwarden", root);
   return collector;
+}
+
+function readItem(
+  item: Members,
+  folderNames: FolderNames,
+  collector: ItemCollector,
+): Omit<ImportEntry, "title" | "id" | "location"> {
+  const folderId = item.text("folderId");
+  const folderTags = [
+    ...folderNames.resolve(folderId === null ? [] : [folderId], "Folder Id", collector),
+    ...folderNames.resolve(item.textList("collectionIds"), "Collection Ids", collector),
+  ];
+  const login = item.object("login");
+  const [card, identity, sshKey] = [item.object("card"), item.object("identity"), item.object("sshKey")];
+  item.object("secureNote").skip("type");
+  const passkeys = login.objectList("fido2Credentials").map((passkey) => {
+    const parts = [
+      firstNonEmpty(passkey.text("rpId"), passkey.text("rpName")),
+      firstNonEmpty(passkey.text("userName"), passkey.text("userDisplayName")),
+    ];
+    passkey.takeAll(); // the rest is key material; the item lists the passkey as omitted
+    return parts;
+  });
+  const urls = login.objectList("uris").flatMap((uri) => {
+    uri.skip("match", "uriChecksum");
+    return uri.texts("uri");
+  });
+  const otherUrls = login.texts("uri").filter((url) => !urls.includes(url)); // earlier releases repeated the first URL
+  login.skip("passwordRevisionDate", "autofillOnPageLoad");
+  item.skip(
+    ...["organizationId", "reprompt", "revisionDate", "creationDate", "archivedDate", "object", "key", "edit"],
+    ...["viewPassword", "permissions", "organizationUseTotp"],
+  );
+  const kind = itemKinds.get(item.integer("type")) ?? "other";
+  const [username, password, otp] = [login.text("username"), login.text("password"), login.text("totp")];
+  const history = item.objectList("passwordHistory").map((former): Field => ({
+    name: "password",
+    value: former.text("password"),
+    former: former.text("lastUsedDate"),
+  }));
+  const note = item.text("notes");
+  const isFavorite = item.flag("favorite");
+  const customFields = item.objectList("fields").flatMap((field) => {
+    const fieldKind = fieldKinds.get(field.integer("type"));
+    field.skip("type", "linkedId");
+    return field.named("name", "value").map((named): Field => ({ ...named, kind: fieldKind }));
+  });
+  return {
+    kind,
+    tags: folderTags,
+    fields: [
+      { name: "username", value: username },
+      { name: "password", value: password },
+      ...[...urls, ...otherUrls].map((url): Field => ({ name: "url", value: url })),
+      ...toCardFields(card),
+      ...identity.rest(),
+      ...sshKey.rest(),
+      ...customFields,
+      ...login.rest(),
+      ...item.rest(),
+      ...history,
+    ],
+    note,
+    otp: [otp],
+    passkeys,
+    isFavorite,
+    members: item,
+  };
 }
 
 function groupFilesByItem(
@@ -194,15 +186,14 @@ function groupFilesByItem(
   return files;
 }
 
-function toCardFields(card: Readonly<Record<string, unknown>>): Field[] {
-  const readText = (name: string): string | null => optionalText.parse(card[name]);
-  const expiry = [readText("expMonth"), readText("expYear")].filter((part) => part !== null && part !== "").join("/");
+function toCardFields(card: Members): Field[] {
+  const [month, year] = [card.text("expMonth"), card.text("expYear")];
   return [
-    { name: "holder", value: readText("cardholderName") },
-    { name: "brand", value: readText("brand") },
-    { name: "number", value: readText("number") },
-    { name: "expiry", value: expiry },
-    { name: "code", value: readText("code") },
-    ...remainingFields(card, knownCardKeys),
+    { name: "holder", value: card.text("cardholderName") },
+    { name: "brand", value: card.text("brand") },
+    { name: "number", value: card.text("number") },
+    { name: "expiry", value: [month, year].filter((part) => part !== null).join("/") },
+    { name: "code", value: card.text("code") },
+    ...card.rest(),
   ];
 }

@@ -1,13 +1,15 @@
-import type { ImportTextKey } from "./words.ts";
+import type { RecordFieldKind } from "@relicario/shared/api";
 
-/** A field by one of our names, or by the one that it had. */
+import type { ImportTextKey } from "./import-texts.ts";
+
+/** A field with one of our names, or with the name in the file. */
 export interface Field {
   readonly name: ImportTextKey | { readonly own: string };
   readonly value: string | null | undefined;
-  /**
-   * Sections that it stands in, the outermost first. They stand in the text and not in the mark.
-   */
+  /** Kind that the file states. Default: that of our name; a field with its own name is secret. */
+  readonly kind?: RecordFieldKind | undefined;
+  /** Sections that contain the field, outermost first. Part of the text, but not of the mark. */
   readonly sections?: readonly string[];
-  /** Of a value that was replaced: the time that the file has for it, null where it has none. */
+  /** Set for a replaced value: the time in the file; null if the file has none. */
   readonly former?: string | number | null;
 }

@@ -1,72 +1,64 @@
-import type { z } from "zod";
-
 import type { Field } from "./field.ts";
 import { maxDepth } from "./limits.ts";
 
 /**
- * An item of a file by its schema, with the members that the schema does not name beside.
- *
- * @returns null for what does not fit, or is nested deeper than any program writes.
+ * Turns a value of any depth into fields. Puts a single value under `label`, and members of an
+ * object in a section named `label`. Joins a value nested deeper than `maxDepth` into one field; no
+ * known program nests that deep.
  */
-export function parseItem<T>(schema: z.ZodType<T>, raw: unknown): T | null {
-  if (isTooDeep(raw)) return null;
-  const { success, data } = schema.safeParse(raw);
-  return success ? data : null;
-}
-
-/**
- * A value of any depth as fields: what is text under its own name, what has members under theirs,
- * in a section of its name.
- */
-export function toFields(name: string, value: unknown, sections: readonly string[] = []): Field[] {
-  if (value === null || value === undefined) return [];
-  if (Array.isArray(value)) return value.flatMap((element: unknown) => toFields(name, element, sections));
-  if (typeof value === "object") return remainingFields(value, [], [...sections, humanizeName(name)]);
-  return [
-    { name: { own: humanizeName(name) }, value: stringifyValue(value), ...(sections.length > 0 ? { sections } : {}) },
-  ];
-}
-
-/** All members but those that were read, or are none of the person's, as fields. */
-export function remainingFields(
-  members: object,
-  handledNames: readonly string[],
-  sections: readonly string[] = [],
-): Field[] {
-  return Object.entries(members).flatMap(([name, value]) =>
-    handledNames.includes(name) ? [] : toFields(name, value, sections),
+export function toFields(label: string, value: unknown, sections: readonly string[] = [], depth = 0): Field[] {
+  if (isEmptyValue(value)) return [];
+  const toField = (text: string): Field => ({
+    name: { own: label },
+    value: text,
+    ...(sections.length > 0 ? { sections } : {}),
+  });
+  if (typeof value !== "object" || value === null) return [toField(stringifyValue(value))];
+  if (depth > maxDepth) return [toField(listTexts(value).join("\n"))];
+  if (Array.isArray(value)) return value.flatMap((element: unknown) => toFields(label, element, sections, depth + 1));
+  return Object.entries(value).flatMap(([name, member]) =>
+    toFields(humanizeName(name), member, [...sections, label], depth + 1),
   );
 }
 
-/** A name of a member as words: `firstName` is `First Name`. */
-export function humanizeName(name: string): string {
-  return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/^./, (letter) => letter.toUpperCase());
+/** Lists names and values without recursion, because the nesting may be very deep. */
+export function listTexts(value: unknown): string[] {
+  const [texts, open]: [string[], unknown[]] = [[], [value]];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (Array.isArray(next)) for (const element of next.toReversed() as unknown[]) open.push(element);
+    else if (typeof next === "object" && next !== null)
+      for (const [name, member] of Object.entries(next).toReversed() as [string, unknown][]) open.push(member, name);
+    else if (!isEmptyValue(next)) texts.push(stringifyValue(next));
+  }
+  return texts;
 }
 
-/** Seconds since 1970, or a date as it is written, as the day; what is no date as it is. */
+/** Whether a value holds nothing that a person has written. */
+export function isEmptyValue(value: unknown): boolean {
+  if (typeof value === "object" && value !== null)
+    return Object.values(value).every((member) => member === null || member === "");
+  return value === null || value === undefined || (typeof value === "string" && value.trim() === "");
+}
+
+/** Turns the name of a member into words: `firstName` into `First Name`. */
+export function humanizeName(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/^./u, (letter) => letter.toUpperCase());
+}
+
+/** Formats a Unix time in seconds or a date text as `YYYY-MM-DD`. Returns other text unchanged. */
 export function formatDay(time: string | number | null | undefined): string | null {
   if (time == null || time === "") return null;
   const date = new Date(typeof time === "number" || /^\d+$/.test(time) ? Number(time) * 1000 : time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString().slice(0, 10);
 }
 
-/** The first that is filled. */
+/** The first text that is not blank. */
 export function firstNonEmpty(...texts: readonly (string | null | undefined)[]): string | null {
   return texts.find((text) => text != null && text.trim() !== "") ?? null;
 }
 
-/** Of what JSON may hold. */
+/** Text of any JSON value. */
 function stringifyValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Without recursion: what is nested without end would have none. */
-function isTooDeep(raw: unknown): boolean {
-  let level: unknown[] = [raw];
-  for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
-    level = level.flatMap((value): unknown[] =>
-      typeof value === "object" && value !== null ? Object.values(value) : [],
-    );
-  }
-  return level.length > 0;
 }

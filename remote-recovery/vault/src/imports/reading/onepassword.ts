@@ -1,129 +1,156 @@
-import { z } from "zod";
-
-import { parseJsonAs, optionalText } from "./decode.ts";
-import { formatDay, toFields, firstNonEmpty, parseItem } from "./item-values.ts";
+import { firstNonEmpty, formatDay, humanizeName, toFields, listTexts } from "./item-values.ts";
 import type { Field } from "./field.ts";
 import { ItemCollector, type ImportEntry } from "./item-collector.ts";
-import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
+import { maxAttachmentBytes } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { ImportTexts } from "./words.ts";
+import type { ImportTexts } from "./import-texts.ts";
+import { Members } from "./members.ts";
 import type { Archive } from "./zip.ts";
 
-const optionalList = <T extends z.ZodType>(item: T) => z.array(item).nullish();
-
-const Value = z.record(z.string(), z.unknown()).nullish();
-const Passkey = z.looseObject({ rpId: optionalText, userName: optionalText }).catch({ rpId: null, userName: null });
-const Item = z.object({
-  uuid: optionalText,
-  categoryUuid: optionalText,
-  trashed: z.boolean().nullish(),
-  favIndex: z.number().nullish().catch(null),
-  details: z.looseObject({
-    loginFields: optionalList(z.object({ value: optionalText, name: optionalText, designation: optionalText })),
-    notesPlain: optionalText,
-    sections: optionalList(
-      z.object({ title: optionalText, fields: optionalList(z.object({ title: optionalText, value: Value })) }),
-    ),
-    passwordHistory: optionalList(z.object({ value: optionalText, time: optionalText })),
-    documentAttributes: z.object({ fileName: z.string(), documentId: z.string() }).nullish(),
-    password: optionalText,
-  }),
-  overview: z.object({
-    title: optionalText,
-    url: optionalText,
-    urls: optionalList(z.object({ label: optionalText, url: optionalText })),
-    tags: optionalList(z.string()),
-  }),
-});
-const knownDetailKeys = [
-  ...Object.keys(Item.shape.details.shape),
-  "htmlMethod",
-  "htmlAction",
-  "htmlID",
-  "htmlName",
-  "sessionID",
-];
-const NamedItem = z.object({ overview: z.object({ title: z.string() }) });
-/** Under such a name stand passkeys, with what proves them. */
+/** Names of members that contain passkeys and their key material. */
 const passkeyPattern = /passkey/i;
-const Export = z.object({
-  accounts: z.array(
-    z.object({ vaults: z.array(z.object({ attrs: z.object({ name: optionalText }), items: z.array(z.unknown()) })) }),
+
+interface FileReference {
+  readonly fileName: string;
+  readonly documentId: string;
+}
+
+/** Kinds by 1Password's category numbers. */
+const itemKinds: ReadonlyMap<string, ImportEntry["kind"]> = new Map([
+  ["001", "login"],
+  ["002", "card"],
+  ["003", "note"],
+  ["004", "identity"],
+  ["005", "login"],
+]);
+
+const fieldKinds: ReadonlyMap<string, Field["kind"]> = new Map([
+  ["concealed", "secret"],
+  ["creditCardNumber", "secret"],
+  ["sshKey", "secret"],
+  ["url", "address"],
+  ...["string", "email", "phone", "address", "monthYear", "menu", "gender", "creditCardType", "country"].map(
+    (type) => [type, "text"] as const,
   ),
-});
-const FileValue = z.object({ fileName: z.string(), documentId: z.string() });
+]);
 
-/** By 1Password's numbers of categories. */
-const itemKinds: Readonly<Record<string, ImportEntry["kind"]>> = {
-  "001": "login",
-  "002": "card",
-  "003": "note",
-  "004": "identity",
-  "005": "login",
-};
+/** Only 1Password's JSON has accounts. */
+export function isOnePassword({ accounts }: Readonly<Record<string, unknown>>): boolean {
+  return Array.isArray(accounts);
+}
 
-/** 1Password's 1PUX archive. @throws Refused `damaged`, `too_large`. */
-export async function readOnePassword(archive: Archive, texts: ImportTexts): Promise<ItemCollector> {
-  const data = await archive.read("export.data", maxTextBytes);
-  if (data === null) throw new ImportRefusedError("damaged");
-  const { accounts } = parseJsonAs(Export, new TextDecoder().decode(data));
+/**
+ * Reads the JSON of 1Password's 1PUX archive.
+ *
+ * @param archive contains the JSON and its files; null for a JSON without files
+ * @throws ImportRefusedError `damaged`, `too_large`
+ */
+export async function readOnePassword(
+  json: object,
+  texts: ImportTexts,
+  archive: Archive | null,
+): Promise<ItemCollector> {
   const collector = new ItemCollector("onepassword_1pux", texts);
-  for (const { attrs, items: rawItems } of accounts.flatMap(({ vaults }) => vaults)) {
-    for (const rawItem of rawItems) await addItem(archive, collector, attrs.name, rawItem);
+  const root = Members.of(json, collector.leftOut);
+  if (root === null) throw new ImportRefusedError("damaged");
+  for (const account of root.objectList("accounts")) {
+    account.object("attrs").skip("accountName", "name", "avatar", "email", "uuid", "domain");
+    for (const vault of account.objectList("vaults")) {
+      const attributes = vault.object("attrs");
+      const vaultName = attributes.text("name");
+      attributes.skip("uuid", "avatar", "type");
+      if (!vault.has("items")) collector.addFailure(vaultName ?? "?", "empty");
+      for (const rawItem of vault.list("items")) await addItem(archive, collector, vaultName, rawItem);
+      collector.addRest(vaultName ?? "1Password", vault);
+    }
   }
+  collector.addRest("1Password", root);
   return collector;
 }
 
 async function addItem(
-  archive: Archive,
+  archive: Archive | null,
   collector: ItemCollector,
   vault: string | null,
   rawItem: unknown,
 ): Promise<void> {
-  const item = parseItem(Item, rawItem);
-  const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
-  if (item === null || item.trashed === true) {
-    collector.addFailure(location, item === null ? "damaged" : "in_trash");
+  const item = Members.of(rawItem, collector.leftOut);
+  if (item === null) {
+    collector.addDamaged(`${vault ?? ""} ?`, rawItem);
     return;
   }
-  const { uuid, categoryUuid, details, overview } = item;
-  const [fields, otp, files]: [Field[], string[], z.infer<typeof FileValue>[]] = [[], [], []];
+  const [overview, details, id] = [item.object("overview"), item.object("details"), item.text("uuid")];
+  const title = overview.text("title");
+  const location = firstNonEmpty(title, id) ?? `${vault ?? ""} ?`;
+  if (item.flag("trashed") || item.takeIf("state", "trashed")) {
+    collector.addFailure(location, "in_trash");
+    return;
+  }
+  item.skip("createdAt", "updatedAt", "state");
+  overview.skip("subtitle", "ps", "pbe", "pgrng", "icons", "ainfo", "b5UserUUID", "watchtowerExclusions");
+  details.skip("htmlMethod", "htmlAction", "htmlID", "htmlName", "sessionID");
+  const [fields, otp, files]: [Field[], string[], FileReference[]] = [[], [], []];
   const passkeys: (string | null)[][] = [];
   const collectPasskey = (name: string, value: unknown): boolean => {
     if (!passkeyPattern.test(name) || value === null) return false;
-    for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value]))
-      passkeys.push([rpId, userName]);
+    for (const passkey of Array.isArray(value) ? value : [value]) {
+      const members = Members.of(passkey, collector.leftOut);
+      passkeys.push([members?.text("rpId") ?? null, members?.text("userName") ?? null]);
+    }
     return true;
   };
-  for (const { value, name, designation } of details.loginFields ?? []) {
-    fields.push({
-      name:
-        designation === "username" || designation === "password"
-          ? designation
-          : { own: name === null || name === "" ? "…" : name },
-      value,
-    });
+  for (const field of details.objectList("loginFields")) {
+    const designation = field.text("designation");
+    field.skip("id", "fieldType");
+    fields.push(
+      ...field
+        .named("name", "value")
+        .map((named): Field =>
+          designation === "username" || designation === "password" ? { ...named, name: designation } : named,
+        ),
+    );
   }
-  fields.push({ name: "password", value: details.password });
-  const labels = new Map((overview.urls ?? []).map(({ label, url }) => [url, label]));
-  for (const url of new Set([overview.url, ...labels.keys()]))
+  fields.push({ name: "password", value: details.text("password") });
+  const [mainUrl, labels] = [overview.text("url"), new Map<string | null, string | null>()];
+  for (const address of overview.objectList("urls")) {
+    address.skip("mode");
+    const label = address.text("label");
+    const url = address.text("url");
+    if (url === null) collector.leaveOut(label);
+    else labels.set(url, label);
+  }
+  for (const url of new Set([mainUrl, ...labels.keys()]))
     fields.push({ name: "url", value: url, sections: toSections(labels.get(url)) });
-  for (const { title: section, fields: sectionFields } of details.sections ?? []) {
-    for (const { title, value: values } of sectionFields ?? []) {
-      for (const [type, value] of Object.entries(values ?? {})) {
-        const file = type === "file" ? FileValue.safeParse(value) : null;
-        if (file?.success === true) files.push(file.data);
-        else if (type === "totp") otp.push(String(value));
+  for (const section of details.objectList("sections")) {
+    const [sectionTitle, fieldsBefore] = [section.text("title"), fields.length];
+    section.skip("name", "hideAddAnotherField");
+    for (const field of section.objectList("fields")) {
+      const [fieldTitle, valuesBefore] = [field.text("title"), fields.length];
+      field.skip("id", "guarded", "multiline", "dontGenerate", "inputTraits", "placeholder", "indexAtSource");
+      for (const { name: type, value } of field.object("value").takeAll()) {
+        const file = type === "file" ? toFileReference(value, collector) : null;
+        if (file !== null) files.push(file);
+        else if (type === "totp" && typeof value === "string") otp.push(value);
         else if (!collectPasskey(type, value))
-          fields.push(...toValueFields(title === null || title === "" ? "…" : title, toSections(section), type, value));
+          fields.push(...toValueFields(fieldTitle ?? "…", toSections(sectionTitle), type, value));
       }
+      fields.push(...field.rest([...toSections(sectionTitle), ...toSections(fieldTitle)]));
+      if (fields.length === valuesBefore) collector.leaveOut(fieldTitle);
     }
+    fields.push(...section.rest(toSections(sectionTitle)));
+    if (fields.length === fieldsBefore) collector.leaveOut(sectionTitle);
   }
-  for (const [name, value] of Object.entries(details)) {
-    if (!knownDetailKeys.includes(name) && !collectPasskey(name, value)) fields.push(...toFields(name, value));
-  }
-  for (const { value, time } of details.passwordHistory ?? []) fields.push({ name: "password", value, former: time });
-  if (details.documentAttributes != null) files.push(details.documentAttributes);
+  const note = details.text("notesPlain");
+  const history = details.objectList("passwordHistory").map((former): Field => ({
+    name: "password",
+    value: former.text("value"),
+    former: former.text("time"),
+  }));
+  const mainFile = toFileReference(details.object("documentAttributes"), collector);
+  for (const { name, label, value } of details.takeAll())
+    if (!collectPasskey(name, value)) fields.push(...toFields(label, value));
+  fields.push(...history);
+  if (mainFile !== null) files.push(mainFile);
   const attachments = [];
   for (const { documentId, fileName } of files) {
     const content = await readAttachment(
@@ -135,30 +162,42 @@ async function addItem(
     if (content !== null) attachments.push({ name: fileName, content });
   }
   collector.add({
-    kind: itemKinds[categoryUuid ?? ""] ?? "other",
-    title: overview.title,
-    tags: [vault, ...(overview.tags ?? [])],
+    kind: item.lookUp("categoryUuid", itemKinds) ?? "other",
+    title,
+    tags: [vault, ...overview.textList("tags")],
     fields,
-    note: details.notesPlain,
+    note,
     otp,
     passkeys,
-    id: uuid,
-    place: location,
-    isFavorite: (item.favIndex ?? 0) > 0,
+    id,
+    location,
+    isFavorite: (item.integer("favIndex") ?? 0) > 0,
     attachments,
     hasReportedFailure: attachments.length < files.length,
+    members: item,
   });
 }
 
-/** A file that is missing or too large is told, and the item goes on without it. */
+function toFileReference(value: unknown, { leftOut }: ItemCollector): FileReference | null {
+  const members = value instanceof Members ? value : Members.of(value, leftOut);
+  if (members?.has("fileName") !== true || !members.has("documentId")) return null;
+  const [fileName, documentId] = [members.text("fileName"), members.text("documentId")];
+  members.skip("decryptedSize");
+  return fileName === null || documentId === null ? null : { fileName, documentId };
+}
+
+/**
+ * Reads an attachment. Reports a missing or too large one and returns null; the item is imported
+ * without it.
+ */
 export async function readAttachment(
-  archive: Archive,
+  archive: Archive | null,
   collector: ItemCollector,
   name: string,
   location: string,
 ): Promise<Blob | null> {
   try {
-    const bytes = await archive.read(name, maxAttachmentBytes);
+    const bytes = (await archive?.read(name, maxAttachmentBytes)) ?? null;
     if (bytes !== null) return new Blob([bytes]);
     collector.addFailure(location, "missing_file");
   } catch (error) {
@@ -169,13 +208,15 @@ export async function readAttachment(
 }
 
 function toSections(title: string | null | undefined): string[] {
-  return title == null || title === "" ? [] : [title];
+  return title == null ? [] : [title];
 }
 
-/** A value as one line, and what it has beside that. */
+/** Turns a value into one line, and its remaining parts into further fields. */
 function toValueFields(title: string, sections: readonly string[], type: string, value: unknown): Field[] {
-  const line: Field = { name: { own: title }, value: formatValue(type, value), sections };
-  if (typeof value !== "object" || value === null) return [line];
+  const text = formatValue(type, value);
+  const line: readonly Field[] =
+    text === "" ? [] : [{ name: { own: title }, value: text, sections, kind: fieldKinds.get(type) }];
+  if (typeof value !== "object" || value === null) return [...line];
   const parts: readonly [string, unknown][] = Object.entries(value);
   const isPartOfLine = ([name, part]: readonly [string, unknown]): boolean =>
     "email_address" in value
@@ -184,15 +225,16 @@ function toValueFields(title: string, sections: readonly string[], type: string,
         ? name === "privateKey"
         : typeof part === "string";
   return [
-    line,
+    ...line,
     ...parts
       .filter((part) => !isPartOfLine(part))
-      .flatMap(([name, part]) => toFields(name, part, [...sections, title])),
+      .flatMap(([name, part]) => toFields(humanizeName(name), part, [...sections, title])),
   ];
 }
 
 /**
- * A value as a line: dates are seconds since 1970, months `202712`, addresses and keys have parts.
+ * Formats a value as one line. Dates are seconds since 1970, months are numbers like `202712`,
+ * addresses and keys have parts.
  */
 function formatValue(type: string, value: unknown): string {
   if (value === null || value === undefined) return "";
@@ -201,8 +243,8 @@ function formatValue(type: string, value: unknown): string {
     return `${String(value).slice(4)}/${String(value).slice(0, 4)}`;
   if (typeof value === "string") return value;
   if (typeof value !== "object") return JSON.stringify(value);
-  if ("email_address" in value) return String(value.email_address);
-  if ("privateKey" in value) return String(value.privateKey);
+  const line = "email_address" in value ? value.email_address : "privateKey" in value ? value.privateKey : undefined;
+  if (line !== undefined) return listTexts(line).join(", ");
   return Object.values(value)
     .filter((part) => typeof part === "string" && part !== "")
     .join(", ");

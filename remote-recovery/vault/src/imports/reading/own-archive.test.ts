@@ -13,16 +13,16 @@ const read = (zip: Blob, exitIdentity: string): Promise<ImportReadResult> =>
   readImport([{ path: "secrets-export.zip", content: zip }], { language: "en", exitIdentity });
 const readItems = async (reading: Promise<ImportReadResult>): Promise<readonly ImportItem[]> => {
   const result = await reading;
-  if (result.status !== "read") throw new Error(result.reason);
+  if (result.status !== "read") throw new Error(result.status);
   expect(result.failures).toEqual([]);
   return result.items;
 };
 const openSealed = async (item: ImportItem | undefined): Promise<Bytes> => {
-  if (item?.sealed === undefined) throw new Error("it is not sealed");
+  if (item?.sealedContent === undefined) throw new Error("expected a sealed content");
   const chunks: Bytes[] = [];
   await openSealedContent(
     item.content,
-    { ...item.sealed, contentKind: item.contentKind },
+    { ...item.sealedContent, contentKind: item.contentKind },
     (bytes) => void chunks.push(bytes),
   );
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
@@ -30,38 +30,38 @@ const openSealed = async (item: ImportItem | undefined): Promise<Bytes> => {
 const large = {
   title: "Film",
   contentKind: "file",
-  plain: Uint8Array.from({ length: 300_000 }, (_, index) => (index * index) % 251),
+  plaintext: Uint8Array.from({ length: 300_000 }, (_, index) => (index * index) % 251),
 } as const;
 const text = {
   title: "Diary",
   contentKind: "text",
-  plain: new TextEncoder().encode("línea\n".repeat(50_000)),
+  plaintext: new TextEncoder().encode("línea\n".repeat(50_000)),
 } as const;
-const small = { title: "Key", contentKind: "text", plain: new TextEncoder().encode("under the mat") } as const;
+const small = { title: "Key", contentKind: "text", plaintext: new TextEncoder().encode("under the mat") } as const;
 
-describe("large contents in an archive of this portal", () => {
-  it("are read whatever their size and how many there are, as parts of the file, and opened when they are asked for", async () => {
+describe("large contents in this portal's own archive", () => {
+  it("are read as parts of the file, whatever their size and number, and opened on demand", async () => {
     const { zip, identity, entries } = await buildArchive([large, text, small]);
     const [film, diary, key] = await readItems(read(zip, identity));
     expect([film?.content.size, diary?.content.size]).toEqual(
       [...entries].filter(([name]) => /^.{35}[01]\.age$/.test(name)).map(([, { length }]) => length),
     );
-    expect([film?.sealed?.size, diary?.sealed?.size, key?.sealed]).toEqual([
-      large.plain.length,
-      text.plain.length,
+    expect([film?.sealedContent?.size, diary?.sealedContent?.size, key?.sealedContent]).toEqual([
+      large.plaintext.length,
+      text.plaintext.length,
       undefined,
     ]);
-    expect(await openSealed(film)).toEqual(large.plain);
-    expect(await openSealed(diary)).toEqual(text.plain);
+    expect(await openSealed(film)).toEqual(large.plaintext);
+    expect(await openSealed(diary)).toEqual(text.plaintext);
     expect(await key?.content.text()).toBe("under the mat");
   });
 
-  it("have the marks that releases before gave them", async () => {
+  it("keep the marks that earlier releases gave them", async () => {
     const { zip, identity } = await buildArchive([large, text]);
     const items = await readItems(read(zip, identity));
-    const formerItems = [large, text].map(({ plain }, index): ImportItem => {
-      const { sealed: _, ...item } = items[index] ?? ({} as ImportItem);
-      return { ...item, content: new Blob([plain]) };
+    const formerItems = [large, text].map(({ plaintext }, index): ImportItem => {
+      const { sealedContent: _, ...item } = items[index] ?? ({} as ImportItem);
+      return { ...item, content: new Blob([plaintext]) };
     });
     const key = new Uint8Array(32).fill(7);
     expect(await Promise.all(items.map((item) => computeSource(key, item)))).toEqual(
@@ -74,7 +74,7 @@ describe("large contents in an archive of this portal", () => {
     ["a ticket that says another size", { ticketOverrides: { size: 290_000 } }, "damaged"],
     ["a ticket that says more than a file may have", { ticketOverrides: { size: maxFileBytes + 1 } }, "too_large"],
   ])(
-    "are named and left with %s",
+    "are reported and skipped with %s",
     async (
       _name,
       { ticketOverrides = {}, changed = false }: { ticketOverrides?: { size?: number }; changed?: boolean },
@@ -112,14 +112,14 @@ describe("large contents in an archive of this portal", () => {
         entry.setUint32(42, entry.getUint32(42, true) + 100, true);
       },
     ],
-  ])("refuse the archive where one %s", async (_name, change) => {
+  ])("cause a refusal of the archive if a content %s", async (_name, change) => {
     const { zip, identity } = await buildArchive([large]);
     const bytes = new Uint8Array(await zip.arrayBuffer());
     change(directoryEntry(bytes, "000000000000.age"), bytes.length);
     expect(await read(new Blob([bytes]), identity)).toEqual({ status: "refused", reason: "damaged" });
   });
 
-  it("refuse the archive that names one of them again and again", async () => {
+  it("cause a refusal of the archive if its manifest names the same content repeatedly", async () => {
     const { identity, entries } = await buildArchive([large]);
     const manifest = JSON.parse(new TextDecoder().decode(entries.get("manifest.json"))) as { secrets: unknown[] };
     const repeated = new TextEncoder().encode(
@@ -132,7 +132,7 @@ describe("large contents in an archive of this portal", () => {
   });
 });
 
-/** The line of an entry in the central directory. */
+/** The entry of a file in the central directory. */
 function directoryEntry(zip: Bytes, endOfName: string): DataView {
   const nameOffset = Buffer.from(zip.buffer).lastIndexOf(endOfName);
   const start = Buffer.from(zip.buffer).lastIndexOf(Buffer.from("PK\x01\x02", "latin1"), nameOffset);

@@ -6,15 +6,15 @@ import { z } from "zod";
 import { isIdentity, openWith } from "../../seal/age.ts";
 import { sha256Async, createSha256, wipe } from "../../seal/bytes.ts";
 import { openContent } from "../../seal/content.ts";
-import { contentHeadSize, paddedLength, sealedLength } from "../../seal/content-sizes.ts";
+import { contentHeadSize, computePaddedLength, computeSealedLength } from "../../seal/content-sizes.ts";
 import { parseDocument } from "../../seal/document.ts";
 import { OwnerTicket } from "../../seal/ticket.ts";
 import { openSealedContent, type SealedContentInfo } from "./sealed-content.ts";
-import { parseJsonAs } from "./decode.ts";
+import { parseJson } from "./decode.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { ImportTexts } from "./words.ts";
+import type { ImportTexts } from "./import-texts.ts";
 import type { Archive } from "./zip.ts";
 
 const ManifestEntry = z.object({
@@ -24,19 +24,19 @@ const ManifestEntry = z.object({
   content: z.string(),
   content_sha256: Digest,
 });
-/** Version 1 said nothing of favourites. */
+/** Version 1 has no favourites. */
 const Manifest = z.discriminatedUnion("v", [
   z.object({ v: z.literal(1), secrets: z.array(ManifestEntry.transform((entry) => ({ ...entry, favorite: false }))) }),
   z.object({ v: z.literal(2), secrets: z.array(ManifestEntry.extend({ favorite: z.boolean() })) }),
 ]);
 
 /**
- * An archive of this portal, opened with its exit identity. What does not fit its digests is named
- * and left. A content that is larger than what goes in one call is opened to see that it is right,
- * and stays the part of the archive that it is.
+ * Reads this portal's own archive with its exit identity. Reports and skips contents that do not
+ * match their digests. A content that is too large for one call is opened once to verify it, and
+ * then stays a part of the archive.
  *
- * @param exitText the text of `exit.txt`, with or without lines around the identity
- * @throws Refused `identity_needed`, `identity_wrong`, `damaged`.
+ * @param exitText the text of `exit.txt`, or the identity alone
+ * @throws ImportRefusedError `identity_needed`, `identity_wrong`, `damaged`
  */
 export async function readOwnArchive(
   archive: Archive,
@@ -45,7 +45,9 @@ export async function readOwnArchive(
 ): Promise<ItemCollector> {
   const manifest = await archive.read("manifest.json", maxTextBytes);
   if (manifest === null) throw new ImportRefusedError("damaged");
-  const { secrets } = parseJsonAs(Manifest, new TextDecoder().decode(manifest));
+  const { success, data } = Manifest.safeParse(parseJson(new TextDecoder().decode(manifest)));
+  if (!success) throw new ImportRefusedError("damaged");
+  const { secrets } = data;
   if (exitText === undefined || exitText.trim() === "") throw new ImportRefusedError("identity_needed");
   const identity = exitText.split(/\s+/).find(isIdentity);
   if (identity === undefined) throw new ImportRefusedError("identity_wrong");
@@ -77,12 +79,12 @@ export async function readOwnArchive(
       wipe(plain);
       location = title;
       if (size > maxFileBytes) throw new ImportRefusedError("too_large");
-      const content = (await archive.stored(entry.content)) ?? (await readPacked(archive, entry.content));
+      const content = (await archive.getStoredFile(entry.content)) ?? (await readPacked(archive, entry.content));
       if (content === null) {
         collector.addFailure(title, "missing_file");
         continue;
       }
-      if (content.size > sealedLength(contentHeadSize, paddedLength(contentKind, size)))
+      if (content.size > computeSealedLength(contentHeadSize, computePaddedLength(contentKind, size)))
         throw new PortalError("decryption_failed");
       const contentInfo = { identity: contentIdentity, contentKind, size, sha256 };
       const contentFields = await (size > maxSmallContentBytes
@@ -108,7 +110,7 @@ export async function readOwnArchive(
   return collector;
 }
 
-/** Of an archive that somebody packed again. */
+/** Reads a compressed content, from an archive that the person has repacked. */
 async function readPacked(archive: Archive, name: string): Promise<Blob | null> {
   const bytes = await archive.read(name, maxAttachmentBytes);
   return bytes === null ? null : new Blob([bytes]);
@@ -124,15 +126,15 @@ async function openSmallContent(
   return { content };
 }
 
-/** What is in it passes by here once, for its digest. */
+/** Opens the content once, in chunks, to verify it and to compute the digest of its plaintext. */
 async function verifyLargeContent(
   content: Blob,
   info: SealedContentInfo,
-): Promise<Pick<ImportItem, "content" | "sealed">> {
+): Promise<Pick<ImportItem, "content" | "sealedContent">> {
   const digest = createSha256();
   await openSealedContent(content, info, (bytes) => {
     digest.update(bytes);
   });
   const { identity, size, sha256 } = info;
-  return { content, sealed: { identity, size, sha256, plainSha256: toBase64url(digest.finish()) } };
+  return { content, sealedContent: { identity, size, sha256, plainSha256: toBase64url(digest.finish()) } };
 }

@@ -1,82 +1,64 @@
-import { z } from "zod";
-
-import { parseJsonAs, optionalText } from "./decode.ts";
-import { toFields, firstNonEmpty, remainingFields, parseItem, humanizeName } from "./item-values.ts";
+import { toFields, firstNonEmpty } from "./item-values.ts";
 import type { Field } from "./field.ts";
 import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { ImportTexts } from "./words.ts";
+import type { ImportTexts } from "./import-texts.ts";
+import { Members } from "./members.ts";
 
-const ExtraField = z.looseObject({ fieldName: optionalText, type: optionalText, data: z.looseObject({}).nullish() });
-const Section = z.looseObject({ sectionName: optionalText, sectionFields: z.array(ExtraField).nullish() });
-const Passkey = z.looseObject({
-  rpId: optionalText,
-  domain: optionalText,
-  userName: optionalText,
-  userDisplayName: optionalText,
-});
-const Item = z.object({
-  itemId: optionalText,
-  state: z.int().nullish(),
-  pinned: z.boolean().nullish().catch(null),
-  aliasEmail: optionalText,
-  files: z.array(z.string()).nullish(),
-  data: z.looseObject({
-    type: z.string(),
-    metadata: z.looseObject({ name: optionalText, note: optionalText }),
-    extraFields: z.array(ExtraField).nullish(),
-    content: z.looseObject({ totpUri: optionalText, passkeys: z.array(Passkey).nullish() }).nullish(),
-  }),
-});
-const Export = z.object({
-  encrypted: z.boolean().optional(),
-  vaults: z.record(z.string(), z.object({ name: optionalText, items: z.array(z.unknown()) })),
-});
-const NamedItem = z.object({ data: z.object({ metadata: z.object({ name: z.string() }) }) });
-
-/** Of Proton's `ItemState`: 1 is active. */
+/** Value of Proton's `ItemState`; 1 is active. */
 const trashedState = 2;
-const itemKinds: Readonly<Record<string, ImportEntry["kind"]>> = {
-  login: "login",
-  note: "note",
-  creditCard: "card",
-  identity: "identity",
-};
-const fieldNamesByKey: Readonly<Record<string, Field["name"]>> = {
-  itemEmail: "email",
-  itemUsername: "username",
-  username: "username",
-  password: "password",
-  cardholderName: "holder",
-  number: "number",
-  verificationNumber: "code",
-  expirationDate: "expiry",
-  pin: "pin",
-};
-/**
- * What is read below, and what Proton itself has written: beside `data` an item holds nothing of
- * the person's but its files.
- */
-const knownContentKeys = ["urls", "totpUri", "passkeys", "cardType"];
-const knownDataKeys = ["type", "metadata", "extraFields", "content", "platformSpecific"];
-const knownFieldKeys = Object.keys(ExtraField.shape);
+const itemKinds: ReadonlyMap<string, ImportEntry["kind"]> = new Map([
+  ["login", "login"],
+  ["note", "note"],
+  ["creditCard", "card"],
+  ["identity", "identity"],
+]);
+const fieldNamesByKey: ReadonlyMap<string, Field["name"]> = new Map([
+  ["itemEmail", "email"],
+  ["itemUsername", "username"],
+  ["username", "username"],
+  ["password", "password"],
+  ["cardholderName", "holder"],
+  ["number", "number"],
+  ["verificationNumber", "code"],
+  ["expirationDate", "expiry"],
+  ["pin", "pin"],
+]);
 
-/** Gives a file of the archive; null where there is none, which is said of the item. */
+const fieldKinds: ReadonlyMap<string, Field["kind"]> = new Map([
+  ["text", "text"],
+  ["hidden", "secret"],
+  ["totp", "secret"],
+]);
+
+/** Reads a file of the archive. Null if it is missing, which is then reported with the item. */
 export type ReadAttachment = (collector: ItemCollector, name: string, location: string) => Promise<Blob | null>;
 
-/** Proton Pass's JSON, which stands in a ZIP file. @throws Refused `encrypted`, `damaged`. */
+/**
+ * Reads Proton Pass's JSON, which is part of a ZIP file.
+ * @throws ImportRefusedError `encrypted`, `damaged`
+ */
 export async function readProton(
-  text: string,
+  json: object,
   texts: ImportTexts,
   readAttachment: ReadAttachment = reportMissing,
 ): Promise<ItemCollector> {
-  const { encrypted, vaults } = parseJsonAs(Export, text);
-  if (encrypted === true) throw new ImportRefusedError("encrypted");
   const collector = new ItemCollector("proton_pass", texts);
-  for (const { name: vault, items: rawItems } of Object.values(vaults)) {
-    for (const [index, rawItem] of rawItems.entries())
-      await addItem(collector, vault, `${vault ?? ""} ${String(index + 1)}`, rawItem, readAttachment);
+  const root = Members.of(json, collector.leftOut);
+  if (root?.flag("encrypted") === true) throw new ImportRefusedError("encrypted");
+  if (root === null) throw new ImportRefusedError("damaged");
+  root.skip("version", "userId");
+  const vaults = root.object("vaults");
+  for (const { name: vaultId } of vaults.peek()) {
+    const vault = vaults.object(vaultId);
+    const vaultName = vault.text("name");
+    vault.skip("display");
+    if (!vault.has("items")) collector.addFailure(vaultName ?? vaultId, "empty");
+    for (const [index, rawItem] of vault.list("items").entries())
+      await addItem(collector, vaultName, `${vaultName ?? ""} ${String(index + 1)}`, rawItem, readAttachment);
+    collector.addRest(vaultName ?? "Proton Pass", vault);
   }
+  collector.addRest("Proton Pass", root);
   return collector;
 }
 
@@ -87,72 +69,94 @@ async function addItem(
   rawItem: unknown,
   readAttachment: ReadAttachment,
 ): Promise<void> {
-  const item = parseItem(Item, rawItem);
-  const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.data.metadata.name) ?? fallbackLocation;
-  if (item === null || item.state === trashedState) {
-    collector.addFailure(location, item === null ? "damaged" : "in_trash");
+  const item = Members.of(rawItem, collector.leftOut);
+  if (item === null) {
+    collector.addDamaged(fallbackLocation, rawItem);
     return;
   }
-  const { itemId, aliasEmail, data } = item;
-  const content: Readonly<Record<string, unknown>> = data.content ?? {};
-  const [otp, fields]: [unknown[], Field[]] = [[data.content?.totpUri], []];
-  const { urls } = content;
-  const members = Object.entries(content).filter(([name]) => !knownContentKeys.includes(name));
-  for (const [name, value] of members)
-    if (typeof value === "string") fields.push({ name: fieldNamesByKey[name] ?? { own: humanizeName(name) }, value });
-  fields.push({ name: "email", value: aliasEmail });
-  for (const url of Array.isArray(urls) ? urls : [urls])
-    fields.push({ name: "url", value: url == null ? null : String(url) });
-  const addExtraFields = (extraFields: readonly z.infer<typeof ExtraField>[], sections: readonly string[]): void => {
+  const data = item.object("data");
+  const [metadata, content] = [data.object("metadata"), data.object("content")];
+  const title = metadata.text("name");
+  const location = firstNonEmpty(title) ?? fallbackLocation;
+  if (item.integer("state") === trashedState) {
+    collector.addFailure(location, "in_trash");
+    return;
+  }
+  item.skip("shareId", "contentFormatVersion", "createTime", "modifyTime", "shareCount");
+  metadata.skip("itemUuid");
+  data.skip("platformSpecific");
+  content.skip("cardType");
+  const passkeys = content.objectList("passkeys").map((passkey) => {
+    const parts = [
+      firstNonEmpty(passkey.text("rpId"), passkey.text("domain")),
+      firstNonEmpty(passkey.text("userName"), passkey.text("userDisplayName")),
+    ];
+    passkey.takeAll(); // the rest is key material; the item lists the passkey as omitted
+    return parts;
+  });
+  const [otp, fields]: [(string | null)[], Field[]] = [[content.text("totpUri")], []];
+  const urls = [...content.textList("urls"), ...content.texts("urls")];
+  const members = content.takeAll();
+  for (const { name, label, value } of members)
+    if (typeof value === "string") fields.push({ name: fieldNamesByKey.get(name) ?? { own: label }, value });
+  fields.push({ name: "email", value: item.text("aliasEmail") });
+  for (const url of urls) fields.push({ name: "url", value: url });
+  const addExtraFields = (extraFields: readonly Members[], sections: readonly string[]): void => {
     for (const field of extraFields) {
-      const { content: text, totpUri, ...rest } = field.data ?? {};
-      const name = { own: field.fieldName ?? "…" };
-      otp.push(totpUri);
-      if (text !== undefined)
-        fields.push({ name, value: typeof text === "string" ? text : JSON.stringify(text), sections });
-      for (const value of Object.values(rest))
+      const [fieldName, fieldData] = [field.text("fieldName"), field.object("data")];
+      const kind = field.lookUp("type", fieldKinds);
+      const name = { own: fieldName ?? "…" };
+      const fieldsBefore = fields.length;
+      otp.push(fieldData.text("totpUri"));
+      const text = fieldData.text("content");
+      if (text !== null) fields.push({ name, value: text, sections, kind });
+      for (const { value } of fieldData.takeAll())
         fields.push(...toFields("…", value, sections).map((parsedField): Field => ({ ...parsedField, name })));
-      fields.push(...remainingFields(field, knownFieldKeys, sections));
+      fields.push(...field.rest(fieldName === null ? sections : [...sections, fieldName]));
+      if (fields.length === fieldsBefore) collector.leaveOut(fieldName);
     }
   };
-  addExtraFields(data.extraFields ?? [], []);
-  for (const [name, value] of members) {
+  addExtraFields(data.objectList("extraFields"), []);
+  for (const { name, label, value } of members) {
     if (typeof value === "string") continue;
-    const [parsedSections, parsedFields] = [
-      z.array(Section.required({ sectionFields: true })).safeParse(value),
-      z.array(ExtraField.required({ data: true })).safeParse(value),
-    ];
-    if (parsedSections.success) {
-      for (const { sectionName, sectionFields, ...rest } of parsedSections.data) {
-        const sections = sectionName === null || sectionName === "" ? [] : [sectionName];
-        addExtraFields(sectionFields ?? [], sections);
-        fields.push(...remainingFields(rest, [], sections));
+    const list = new Members([{ name, label, value }], collector.leftOut);
+    const elements = list.objectList(name);
+    if (elements.some((element) => element.has("sectionFields"))) {
+      for (const section of elements) {
+        const sectionName = section.text("sectionName");
+        const sections = sectionName === null ? [] : [sectionName];
+        const fieldsBefore = fields.length;
+        addExtraFields(section.objectList("sectionFields"), sections);
+        fields.push(...section.rest(sections));
+        if (fields.length === fieldsBefore) collector.leaveOut(sectionName);
       }
-    } else if (parsedFields.success) addExtraFields(parsedFields.data, []);
-    else fields.push(...toFields(name, value));
+    } else if (elements.some((element) => element.has("data"))) addExtraFields(elements, []);
+    fields.push(...list.rest());
   }
-  fields.push(...remainingFields(data, knownDataKeys), ...remainingFields(data.metadata, ["name", "note", "itemUuid"]));
+  const kind = data.lookUp("type", itemKinds) ?? "other";
+  const note = metadata.text("note");
+  const metadataRest = metadata.rest();
+  fields.push(...data.rest(), ...metadataRest);
   const attachments: NonNullable<ImportEntry["attachments"]>[number][] = [];
-  for (const name of item.files ?? []) {
+  const fileNames = item.textList("files");
+  for (const name of fileNames) {
     const file = await readAttachment(collector, name, `${location}: ${name}`);
     if (file !== null) attachments.push({ name, content: file });
   }
   collector.add({
-    kind: itemKinds[data.type] ?? "other",
-    title: data.metadata.name,
+    kind,
+    title,
     tags: [vault],
     fields,
-    note: data.metadata.note,
-    otp: otp.map((seed) => (typeof seed === "string" ? seed : null)),
-    passkeys: (data.content?.passkeys ?? []).map(({ rpId, domain, userName, userDisplayName }) => [
-      firstNonEmpty(rpId, domain),
-      firstNonEmpty(userName, userDisplayName),
-    ]),
-    id: itemId,
-    place: location,
-    isFavorite: item.pinned === true,
+    note,
+    otp,
+    passkeys,
+    id: item.text("itemId"),
+    location,
+    isFavorite: item.flag("pinned"),
     attachments,
-    hasReportedFailure: attachments.length < (item.files ?? []).length,
+    hasReportedFailure: attachments.length < fileNames.length,
+    members: item,
   });
 }
 

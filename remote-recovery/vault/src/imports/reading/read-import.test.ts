@@ -3,6 +3,7 @@ import "fake-indexeddb/auto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { parseRecord } from "@relicario/shared/api";
 import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 import { makeZip } from "client-zip";
 
@@ -11,6 +12,7 @@ import { setFavorite } from "../../operations/favorite-and-trash.ts";
 import { list } from "../../operations/list.ts";
 import { protect } from "../../operations/protect.ts";
 import { copyOf, type Bytes } from "../../seal/bytes.ts";
+import { readItemText } from "../../testing/import-item-text.ts";
 import { createWorld, makePicture, textSecret } from "../../testing/world.ts";
 import type { Sink } from "../../transfer/sinks.ts";
 import { importSecrets } from "../import-secrets.ts";
@@ -42,25 +44,24 @@ interface ReadContents {
   })[];
   readonly failures: readonly unknown[];
 }
-/** What was read, with the contents as text. */
+/** Items that were read, with their contents as text. */
 const readContents = async (reading: Promise<ImportReadResult>): Promise<ReadContents> => {
   const read = await reading;
-  if (read.status === "refused") throw new Error(read.reason);
+  if (read.status !== "read") throw new Error(read.status);
   const items = await Promise.all(
-    read.items.map(async ({ title, tags, kind, adjustments, omitted, content }) => ({
-      title,
-      tags,
-      kind,
-      adjustments,
-      ...(omitted === undefined ? {} : { omitted }),
-      text: await content.text(),
+    read.items.map(async (item) => ({
+      title: item.title,
+      tags: item.tags,
+      kind: item.kind,
+      adjustments: item.adjustments,
+      ...(item.omitted === undefined ? {} : { omitted: item.omitted }),
+      text: await readItemText(item),
     })),
   );
   return { format: read.format, items, failures: read.failures };
 };
-const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
 
-describe("reading what people have", () => {
+describe("reading an export", () => {
   it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, blank lines, a short row, an empty item", async () => {
     const { format, items, failures } = await readContents(readFile(readSample("bitwarden.csv")));
     expect(format).toBe("bitwarden_csv");
@@ -70,14 +71,7 @@ describe("reading what people have", () => {
         tags: ["Work/Café"],
         kind: "login",
         adjustments: [],
-        text: 'User name: ana@example.org\nPassword: p,a"ss\\wörd\nWebsite: https://mail.example/?a=1,2\nPIN: 0042\nOwner: José\n\nLine one\r\nline two, with a comma',
-      },
-      {
-        title: 'Mail, "the old one" (One-time password)',
-        tags: ["Work/Café"],
-        kind: "one_time_password",
-        adjustments: [],
-        text: seed,
+        text: 'User name: ana@example.org\nPassword: p,a"ss\\wörd\nWebsite: https://mail.example/?a=1,2\nPIN: 0042\nOwner: José\nOne-time code: otpauth://totp/Mail?secret=JBSWY3DPEHPK3PXP\n\nLine one\r\nline two, with a comma',
       },
       { title: "Wi-Fi", tags: [], kind: "note", adjustments: [], text: "SSID: Casa ☕" },
       {
@@ -87,33 +81,32 @@ describe("reading what people have", () => {
         adjustments: [],
         text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example",
       },
+      { title: "Untitled", tags: ["short"], kind: "login", adjustments: ["title_made"], text: "favorite: row" },
     ]);
-    expect(failures).toEqual([
-      { location: "7", reason: "damaged" },
-      { location: "8 (Nothing in it)", reason: "empty" },
-    ]);
+    expect(failures).toEqual([{ location: "8 (Nothing in it)", reason: "title_only" }]);
   });
 
-  it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, what it has no name for", async () => {
+  it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, unknown members", async () => {
     const { format, items, failures } = await readContents(readFile(readSample("bitwarden.json")));
     expect(format).toBe("bitwarden_json");
     expect(items.map(({ title, tags, kind }) => [title, tags, kind])).toEqual([
       ["Mail “old”", ["Work", "Mail"], "login"],
-      ["Mail “old” (One-time password)", ["Work", "Mail"], "one_time_password"],
       ["Untitled", [], "note"],
       ["Card", [], "card"],
       ["Me", [], "identity"],
+      ["6", [], "other"],
       ["Passkey alone", [], "login"],
       ["Papers", [], "other"],
     ]);
     expect(items[0]?.text).toBe(
-      'User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword, formerly (2025-02-01): pw of, "January"\nPassword, formerly: the first\nPasskey (not here): mail.example, ana@mail.example\n\nFirst line\nsecond, line',
+      'User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword (previous, 2025-02-01): pw of, "January"\nPassword (previous): the first\nPasskey (not here): mail.example, ana@mail.example\nOne-time code: JBSWY3DPEHPK3PXP\n\nFirst line\nsecond, line',
     );
-    expect(items[2]?.adjustments).toEqual(["title_made"]);
-    expect(items[3]?.text).toBe(
+    expect(items[1]?.adjustments).toEqual(["title_made"]);
+    expect(items[2]?.text).toBe(
       "Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123",
     );
-    expect(items[4]?.text).toBe("First Name: Ana\nLast Name: Pérez");
+    expect(items[3]?.text).toBe("First Name: Ana\nLast Name: Pérez");
+    expect(items[4]?.text).toBe("…: not an item");
     expect(items[5]?.text).toBe("Passkey (not here): shop.example, ana");
     expect(items[6]?.text).toBe(
       "Passport / Number: X123\nPassport / Issued / By: Madrid\nPassport / Issued / Copies: 1\nPassport / Issued / Copies: 2",
@@ -123,13 +116,13 @@ describe("reading what people have", () => {
       ["Passkey alone", "passkey"],
     ]);
     expect(failures).toEqual([
-      { location: "Empty", reason: "empty" },
-      { location: "6", reason: "damaged" },
+      { location: "Empty", reason: "title_only" },
+      { location: "6", reason: "not_understood" },
       { location: "Thrown away", reason: "in_trash" },
     ]);
   });
 
-  it("reads Bitwarden's archive: attachments by the id of their item, those of none by themselves, and says which is missing", async () => {
+  it("reads Bitwarden's archive: attachments by item id, those without an item as files, and reports a missing one", async () => {
     const { format, items, failures } = await readContents(
       readFile(
         await createZip({
@@ -171,9 +164,9 @@ describe("reading what people have", () => {
     [
       "1password.csv",
       "onepassword_csv",
-      ["Bank", "Bank (One-time password)"],
+      ["Bank"],
       ["money", "home"],
-      'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines',
+      'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\nOne-time code: otpauth://totp/Bank?secret=GEZDGNBVGY3TQOJQ\n\ntwo\nlines',
     ],
     [
       "google.csv",
@@ -206,7 +199,7 @@ describe("reading what people have", () => {
     ]);
   });
 
-  it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, no trash", async () => {
+  it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, but no trash", async () => {
     const { format, items, failures } = await readContents(
       readFile(
         await createZip({
@@ -218,34 +211,33 @@ describe("reading what people have", () => {
     expect(format).toBe("proton_pass");
     expect(items.map(({ title, kind }) => [title, kind])).toEqual([
       ["Games", "login"],
-      ["Games (One-time password)", "one_time_password"],
-      ["Games (One-time password)", "one_time_password"],
       ["Alias", "other"],
       ["Card", "card"],
       ["Locker", "other"],
-      ["Locker (One-time password)", "one_time_password"],
       ["Locker: door plan.txt", "attachment"],
       ["Me", "identity"],
       ["Home network", "other"],
     ]);
     expect(items[0]?.text).toBe(
-      'E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\nPasskey (not here): games.example, ana\n\nline\nbreak',
+      'E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\nPasskey (not here): games.example, ana\nOne-time code: otpauth://totp/Games?secret=JBSWY3DP\nOne-time code: otpauth://totp/Second?secret=MFRGGZDF\n\nline\nbreak',
     );
-    expect(items[3]?.text).toBe("E-mail: hidden@alias.example");
-    expect(items[5]?.text).toBe("Door / Code: 4711\nDoor / Since: 2024-05-06\nFloor: 2");
-    expect(items[8]?.text).toBe(
+    expect(items[1]?.text).toBe("E-mail: hidden@alias.example");
+    expect(items[3]?.text).toBe(
+      "Door / Code: 4711\nDoor / Since: 2024-05-06\nFloor: 2\nOne-time code: otpauth://totp/Locker?secret=GEZDGNBV",
+    );
+    expect(items[5]?.text).toBe(
       "Full Name: Ana Pérez\nBirthdate: 1990-01-02\nBlood type: 0+\nBadge: b-9\nPassport / Number: X123",
     );
-    expect(items[9]?.text).toBe("Ssid: Casa\nPassword: larga\nSecurity: 2");
+    expect(items[6]?.text).toBe("Ssid: Casa\nPassword: larga\nSecurity: 2");
     expect(items.filter(({ omitted }) => omitted !== undefined).map(({ title }) => title)).toEqual(["Games"]);
     expect(failures).toEqual([
       { location: "Locker: gone.txt", reason: "missing_file" },
       { location: "Old forum", reason: "in_trash" },
-      { location: "Nothing", reason: "empty" },
+      { location: "Nothing (Personal)", reason: "title_only" },
     ]);
   });
 
-  it("reads KeePass XML: groups, entities, attachments, what was replaced, no recycle bin", async () => {
+  it("reads KeePass XML: groups, entities, attachments, replaced values, but no recycle bin", async () => {
     const { items, failures } = await readContents(readFile(readSample("keepass.xml")));
     expect(items).toEqual([
       { title: "Work & Play", tags: ["Work & Play"], kind: "note", adjustments: [], text: "Ask Eva first." },
@@ -255,14 +247,7 @@ describe("reading what people have", () => {
         kind: "login",
         adjustments: [],
         omitted: ["passkey"],
-        text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword, formerly (2025-01-01): January\nPassword, formerly: the first\nPasskey (not here): mail.example, ana\n\ntwo\nlines',
-      },
-      {
-        title: "Mail <old> (One-time password)",
-        tags: ["Work & Play", "old", "mail"],
-        kind: "one_time_password",
-        adjustments: [],
-        text: seed,
+        text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword (previous, 2025-01-01): January\nPassword (previous): the first\nPasskey (not here): mail.example, ana\nOne-time code: otpauth://totp/Mail?secret=JBSWY3DP\n\ntwo\nlines',
       },
       {
         title: "Mail <old>: hello.txt",
@@ -278,7 +263,7 @@ describe("reading what people have", () => {
     ]);
   });
 
-  it("reads a 1PUX archive with its attachments, and names one that is missing", async () => {
+  it("reads a 1PUX archive with its attachments, and reports a missing one", async () => {
     const archive = await createZip({
       "export.attributes": "{}",
       "export.data": readSample("1password-export-data.json"),
@@ -290,9 +275,8 @@ describe("reading what people have", () => {
       [
         "Bank",
         "login",
-        'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nbranch / Website: https://branch.example\nSecurity / since: 2023-11-14\nSecurity / door: -----BEGIN\nSecurity / door / Metadata / Fingerprint: SHA256:abc\nSecurity / door / Metadata / Public Key: ssh-ed25519 AAAA\nSecurity / mail: ana@example.org\nSecurity / until: 04/2031\nPassword, formerly (2016-03-18): 12345\nPasskey (not here): bank.example, ana\n\nnote\nover lines',
+        'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nbranch / Website: https://branch.example\nSecurity / since: 2023-11-14\nSecurity / door: -----BEGIN\nSecurity / door / Metadata / Fingerprint: SHA256:abc\nSecurity / door / Metadata / Public Key: ssh-ed25519 AAAA\nSecurity / mail: ana@example.org\nSecurity / until: 04/2031\nPassword (previous, 2016-03-18): 12345\nPasskey (not here): bank.example, ana\nOne-time code: otpauth://totp/Bank?secret=JBSWY3DP\n\nnote\nover lines',
       ],
-      ["Bank (One-time password)", "one_time_password", seed],
       ["Bank: scan ñ.pdf", "attachment", "scan"],
     ]);
     expect(failures).toEqual([
@@ -302,27 +286,48 @@ describe("reading what people have", () => {
   });
 
   it.each<readonly [string, () => BlobPart | Promise<BlobPart>, readonly string[]]>([
-    ["bitwarden.json", () => readSample("bitwarden.json"), ["Mail “old”", "Mail “old” (One-time password)"]],
-    [
-      "bitwarden.csv",
-      () => readSample("bitwarden.csv"),
-      ['Mail, "the old one"', 'Mail, "the old one" (One-time password)'],
-    ],
-    ["1password.csv", () => readSample("1password.csv"), ["Bank", "Bank (One-time password)"]],
+    ["bitwarden.json", () => readSample("bitwarden.json"), ["Mail “old”"]],
+    ["bitwarden.csv", () => readSample("bitwarden.csv"), ['Mail, "the old one"']],
+    ["1password.csv", () => readSample("1password.csv"), ["Bank"]],
     [
       "1PUX",
       () => createZip({ "export.data": readSample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }),
-      ["Bank", "Bank (One-time password)", "Bank: scan ñ.pdf"],
+      ["Bank", "Bank: scan ñ.pdf"],
     ],
-    [
-      "proton.json",
-      () => readSample("proton.json"),
-      ["Games", "Games (One-time password)", "Games (One-time password)"],
-    ],
-  ])("keeps what was a favourite in %s, with all that is made of it", async (_name, content, titles) => {
+    ["proton.json", () => readSample("proton.json"), ["Games"]],
+  ])("keeps favourites of %s, for all items that an entry becomes", async (_name, content, titles) => {
     const read = await readFile(await content());
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     expect(read.items.filter(({ favorite }) => favorite).map(({ title }) => title)).toEqual(titles);
+  });
+
+  it.each([
+    ["a table", "google_csv", () => "name,url,username,password,note\nMail,https://mail.example,ana,pw,\n"],
+    ["JSON", "proton_pass", () => readSample("proton.json")],
+    ["XML", "keepass_xml", () => readSample("keepass.xml")],
+    [
+      "an archive",
+      "onepassword_1pux",
+      async () => createZip({ "export.data": readSample("1password-export-data.json") }),
+    ],
+    ["one-time codes", "otp_addresses", () => "otpauth://totp/Mail:ana?secret=JBSWY3DPEHPK3PXP\n"],
+  ])("reads a program's export that is named like a text file: %s", async (_name, format, content) => {
+    for (const name of ["export.txt", "passwords.md"])
+      expect(await readContents(readFile(await content(), name))).toMatchObject({ format });
+  });
+
+  it.each([
+    ["commas", "milk, bread\nname, url\n"],
+    ["brackets", "[ ] call ana\n{ not JSON"],
+    ["JSON of its own", '{"colour":"red"}'],
+    ["markup", "<p>hello</p>"],
+    ["the letters of an archive", "PK is short for primary key"],
+    ["nothing but a word", "code"],
+  ])("keeps a note with %s as a text", async (_name, text) => {
+    expect(await readContents(readFile(text, "note.txt"))).toMatchObject({
+      format: "text_files",
+      items: [{ title: "note", text }],
+    });
   });
 
   it("reads the text files of a folder, with its folders as tags", async () => {
@@ -336,10 +341,10 @@ describe("reading what people have", () => {
     expect(failures).toEqual([{ location: "notes/photo.jpg", reason: "damaged" }]);
   });
 
-  it("takes a text file that is larger than a secret of text as the file that it is", async () => {
+  it("keeps a text file that is too large for a text as a file", async () => {
     const content = new Blob(["\uFEFF", "línea\r\n".repeat(60_000)]);
     const read = await readImport([{ path: "notes/home/Log ñ.md", content }], { language: "en" });
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     expect(read.items).toMatchObject([
       {
         title: "Log ñ",
@@ -356,32 +361,40 @@ describe("reading what people have", () => {
     expect(short.status === "read" ? short.items[0]?.sourceId : null).toBe(read.items[0]?.sourceId);
   });
 
-  it("reads the encodings that spreadsheets write", async () => {
+  it("reads the encodings that spreadsheets write, and asks if the file does not state one", async () => {
     const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
     const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
-    for (const bytes of [utf16, new Uint8Array(Buffer.from(text, "latin1")), new Uint8Array(Buffer.from(`﻿${text}`))]) {
-      expect((await readContents(readFile(bytes))).items[0]).toMatchObject({
+    const latin1 = new Uint8Array(Buffer.from(text, "latin1"));
+    const question = await readFile(latin1);
+    if (question.status !== "encoding_needed") throw new Error(question.status);
+    expect(question.encodings[0]).toEqual({ encoding: "windows-1252", samples: ["Café", "señal"] });
+    for (const bytes of [utf16, latin1, new Uint8Array(Buffer.from(`﻿${text}`))]) {
+      const reading = readImport([{ path: "x.csv", content: new Blob([bytes]) }], {
+        language: "en",
+        encoding: "windows-1252",
+      });
+      expect((await readContents(reading)).items[0]).toMatchObject({
         title: "Café",
         text: expect.stringContaining("señal") as string,
       });
     }
   });
 
-  it("gives the same items other words in another language, and holds the same", async () => {
+  it("names fields of the same items in another language, with the same marks", async () => {
     const [english, spanish] = await Promise.all(
       (["en", "es"] as const).map((language) =>
         readImport([{ path: "x.csv", content: new Blob([readSample("google.csv")]) }], { language }),
       ),
     );
-    if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
-    expect(await spanish.items[0]?.content.text()).toContain("Contraseña: ");
+    if (english?.status !== "read" || spanish?.status !== "read") throw new Error("expected both files to be read");
+    expect(await spanish.items[0]?.content.text()).toContain('"label": "Contraseña"');
     expect([spanish.items[0]?.sourceId, spanish.items[0]?.canonicalContent]).toEqual([
       english.items[0]?.sourceId,
       english.items[0]?.canonicalContent,
     ]);
   });
 
-  it("holds, where nothing new is read, what it held for releases before, wherever it stands", async () => {
+  it("keeps the marks of earlier releases for entries whose content is unchanged, in any section", async () => {
     const google = await readFile(readSample("google.csv"));
     const section = (title: string): Promise<ImportReadResult> =>
       createZip({
@@ -415,10 +428,10 @@ describe("reading what people have", () => {
     ]);
   });
 
-  it("cuts what is longer than a secret may have, says so, and has all of it in the text", async () => {
+  it("cuts values that exceed the limits of a secret, reports this, and keeps all of them in the text", async () => {
     const [title, tag] = ["🗝️x".repeat(200), "x".repeat(50)];
     const { items } = await readContents(
-      readFile(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`),
+      readFile(`title,url,username,password,otpauth,tags\n${title},https://a.example,ana,pw,,a;${tag}\n`),
     );
     expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
     expect(items[0]?.adjustments).toEqual(["title_cut", "tags_cut"]);
@@ -427,18 +440,18 @@ describe("reading what people have", () => {
     );
   });
 
-  it("numbers what is there twice, so that both are kept", async () => {
+  it("numbers repeated entries, so that both are kept", async () => {
     const read = await readFile(
       "name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n",
     );
-    if (read.status !== "read") throw new Error("it is read");
+    if (read.status !== "read") throw new Error("expected the file to be read");
     expect(new Set(read.items.map(({ sourceId }) => sourceId)).size).toBe(2);
   });
 });
 
 /**
- * Every kind of file with an item that has no title and one that has a seed, as far as the format
- * can have them.
+ * Each file format with an item without a title and an item with a seed, as far as the format
+ * allows.
  */
 const untitledAndSeeds: readonly (readonly [
   name: string,
@@ -460,7 +473,7 @@ const untitledAndSeeds: readonly (readonly [
     "Bitwarden's CSV",
     () =>
       "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n,,login,Mail,,,0,,ana,pw,JBSWY3DP\n,,note,,x,,0,,,,\n",
-    2,
+    1,
   ],
   [
     "1PUX",
@@ -488,9 +501,9 @@ const untitledAndSeeds: readonly (readonly [
           ],
         }),
       }),
-    2,
+    1,
   ],
-  ["1Password's CSV", () => "Title,Url,Username,Password,OTPAuth,Tags,Notes\n,,,,JBSWY3DP,,x\n", 2],
+  ["1Password's CSV", () => "Title,Url,Username,Password,OTPAuth,Tags,Notes\n,,,,JBSWY3DP,,x\n", 1],
   [
     "Proton's JSON",
     () =>
@@ -514,18 +527,18 @@ const untitledAndSeeds: readonly (readonly [
           },
         }),
       }),
-    2,
+    1,
   ],
   [
     "Proton's CSV",
     () => "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\nnote,,,,,,x,JBSWY3DP,1,1,V\n",
-    2,
+    1,
   ],
   [
     "KeePass XML",
     () =>
       "<KeePassFile><Root><Group><Entry><UUID>a</UUID><String><Key>otp</Key><Value>JBSWY3DP</Value></String><String><Key>Notes</Key><Value>x</Value></String></Entry></Group></Root></KeePassFile>",
-    2,
+    1,
   ],
   ["Google's CSV", () => "name,url,username,password,note\n,,,pw,\n", 1],
   ["Firefox's CSV", () => "url,username,password,httpRealm,formActionOrigin\n,,pw,,\n", 1],
@@ -534,25 +547,28 @@ const untitledAndSeeds: readonly (readonly [
 describe("the same file in another language", () => {
   const readInLanguage = async (content: BlobPart, language: "en" | "es"): Promise<readonly ImportItem[]> => {
     const read = await readImport([{ path: "export", content: new Blob([content]) }], { language });
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     return read.items;
   };
   const key = new Uint8Array(32).fill(7);
 
-  it.each(untitledAndSeeds)("has the same marks, with titles of ours: %s", async (_name, content, generatedTitles) => {
-    const bytes = await new Blob([await content()]).arrayBuffer();
-    const [english, spanish] = [await readInLanguage(bytes, "en"), await readInLanguage(bytes, "es")];
-    expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(generatedTitles);
-    expect(await Promise.all(spanish.map((item) => computeSource(key, item)))).toEqual(
-      await Promise.all(english.map((item) => computeSource(key, item))),
-    );
-    // as releases before gave them
-    const formerSources = await Promise.all(
-      [...english, ...spanish].map(({ canonicalTitles: _, ...item }) => computeSource(key, item)),
-    );
-    const currentSources = (await Promise.all(english.map((item) => computeSources(key, item)))).flat();
-    expect(currentSources).toEqual(expect.arrayContaining(formerSources));
-  });
+  it.each(untitledAndSeeds)(
+    "has the same marks despite generated titles: %s",
+    async (_name, content, generatedTitles) => {
+      const bytes = await new Blob([await content()]).arrayBuffer();
+      const [english, spanish] = [await readInLanguage(bytes, "en"), await readInLanguage(bytes, "es")];
+      expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(generatedTitles);
+      expect(await Promise.all(spanish.map((item) => computeSource(key, item)))).toEqual(
+        await Promise.all(english.map((item) => computeSource(key, item))),
+      );
+      // as earlier releases computed them
+      const formerSources = await Promise.all(
+        [...english, ...spanish].map(({ canonicalTitles: _, ...item }) => computeSource(key, item)),
+      );
+      const currentSources = (await Promise.all(english.map((item) => computeSources(key, item)))).flat();
+      expect(currentSources).toEqual(expect.arrayContaining(formerSources));
+    },
+  );
 });
 
 describe("hostile and foreign files", () => {
@@ -560,7 +576,7 @@ describe("hostile and foreign files", () => {
   it.each([
     ["an encrypted Bitwarden export", '{"encrypted": true, "passwordProtected": true}', "encrypted"],
     ["JSON that is broken", '{"items": [', "damaged"],
-    ["a table of something else", "a,b,c\n1,2,3\n", "unknown_format"],
+    ["lines that are no table", "one\ntwo\n", "unknown_format"],
     ["bytes", new Uint8Array([0, 1, 2, 250, 0]), "unknown_format"],
     ["another XML", createXml("<html></html>"), "unknown_format"],
     [
@@ -580,11 +596,11 @@ describe("hostile and foreign files", () => {
     expect(await readFile(content)).toEqual({ status: "refused", reason });
   });
 
-  it("reads a line of megabytes without giving up, as a file", async () => {
+  it("reads a line of several megabytes as a file", async () => {
     const read = await readFile(
       `name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`,
     );
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     expect(read.items).toMatchObject([{ title: "A", contentKind: "file", name: "secret.txt", mime: "text/plain" }]);
     expect(read.items[0]?.content.size).toBeGreaterThan(4_000_000);
     expect(read.failures).toEqual([]);
@@ -601,13 +617,14 @@ describe("hostile and foreign files", () => {
       (deep: string) =>
         `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`,
     ],
-  ])("names an item that is nested without end, and reads the others: %s", async (_name, file) => {
-    const { items, failures } = await readContents(readFile(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
-    expect(items.map(({ title }) => title)).toEqual(["Flat"]);
-    expect(failures).toEqual([{ location: "Deep", reason: "damaged" }]);
+  ])("reads an endlessly nested member as one field, and the others: %s", async (_name, file) => {
+    const { items, failures } = await readContents(readFile(file(`${'[{"a":'.repeat(5_000)}7${"}]".repeat(5_000)}`)));
+    expect(items.map(({ title }) => title)).toEqual(["Deep", "Flat"]);
+    expect(items[0]?.text).toMatch(/^X[^:]*: (?:X[^:]*: )?(?:a\n)+7$/);
+    expect(failures).toEqual([]);
   });
 
-  it("refuses an archive that unpacks to more than it says", async () => {
+  it("refuses an archive that unpacks to more than it states", async () => {
     const packed = new Uint8Array(
       await new Response(
         new Blob([new Uint8Array(70 * 1024 ** 2)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
@@ -618,7 +635,7 @@ describe("hostile and foreign files", () => {
   });
 });
 
-/** A ZIP with one packed entry `export.data` that says it has so many bytes. */
+/** Builds a ZIP with one compressed entry `export.data` that claims this size. */
 function makeZipBomb(packed: Uint8Array, claimedSize: number): Uint8Array<ArrayBuffer> {
   const name = Buffer.from("export.data");
   const fields = Buffer.alloc(26);
@@ -650,18 +667,18 @@ interface ArchiveVectors {
   }[];
 }
 
-describe("an archive of this portal", () => {
+describe("this portal's own archive", () => {
   const vectors = JSON.parse(
     readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/archives.json"), "utf8"),
   ) as ArchiveVectors;
 
-  it.each(vectors.archives)("is read as another implementation writes version $v", async ({ v, zip }) => {
+  it.each(vectors.archives)("is read in version $v as another implementation writes it", async ({ v, zip }) => {
     const read = await readFile(
       new Uint8Array(Buffer.from(zip, "base64url")),
       "secrets-export.zip",
       vectors.exit_identity,
     );
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     const items = await Promise.all(
       read.items.map(async ({ title, sourceId, favorite = false, content }) => ({
         title,
@@ -681,7 +698,7 @@ describe("an archive of this portal", () => {
     expect(read.failures).toEqual([]);
   });
 
-  it("is refused in a version that is not known yet", async () => {
+  it("is refused in an unknown version", async () => {
     expect(
       await readFile(
         await createZip({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }),
@@ -691,7 +708,7 @@ describe("an archive of this portal", () => {
     ).toEqual({ status: "refused", reason: "damaged" });
   });
 
-  it("gives an empty account the same list, and asks for its identity", async () => {
+  it("restores the same list into an empty account, and asks for its identity", async () => {
     const world = createWorld();
     const vault = await world.open();
     await protect(vault, textSecret("First ñ", makePicture("market")), {});
@@ -716,7 +733,7 @@ describe("an archive of this portal", () => {
       discard: () => Promise.resolve(),
     };
     const exportDeps = {
-      range: () => Promise.reject(new Error("nothing here is large")),
+      range: () => Promise.reject(new Error("expected a small content")),
       retryPolicy: { wait: () => Promise.resolve() },
       openSink: () => Promise.resolve(sink),
     };
@@ -729,7 +746,7 @@ describe("an archive of this portal", () => {
       reason: "identity_wrong",
     });
     const read = await readFile(bytes, "secrets-export.zip", `# exit\n${identity}\n`);
-    if (read.status !== "read") throw new Error(read.reason);
+    if (read.status !== "read") throw new Error(read.status);
     expect(await importSecrets(vault, read.items, makePicture("market"))).toMatchObject({ added: 0, unchanged: 2 });
 
     const emptyVault = await createWorld().open();
@@ -745,10 +762,116 @@ describe("an archive of this portal", () => {
           favorite,
         ])
         .sort();
-    expect(await summarize(emptyVault)).toEqual(await summarize(vault)); // ids of one moment have no order
+    expect(await summarize(emptyVault)).toEqual(await summarize(vault)); // ids of the same moment have no order
     expect((await summarize(emptyVault)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([
       ["First ñ", false],
       ["Second", true],
     ]);
+  });
+});
+
+describe("an entry with fields", () => {
+  const readFields = async (content: BlobPart): Promise<unknown> => {
+    const read = await readFile(content);
+    if (read.status !== "read") throw new Error(read.status);
+    return Promise.all(
+      read.items.map(async ({ contentKind, name, mime, content: record }) => ({
+        contentKind,
+        name,
+        mime,
+        fields: parseRecord(await record.text()),
+      })),
+    );
+  };
+  const record = { contentKind: "record", name: "record.json", mime: "application/json" };
+
+  it("becomes a record with the kinds that the file states; other fields are secret", async () => {
+    const file = JSON.stringify({
+      items: [
+        {
+          type: 1,
+          name: "Mail",
+          notes: "a note",
+          fields: [
+            { name: "Colour", value: "red", type: 0 },
+            { name: "PIN", value: "0042", type: 1 },
+            { name: "Since", value: "2024-02-29" },
+          ],
+          login: { uris: [{ uri: "https://a.example" }], username: "ana", password: "p\u001Bw", totp: "JBSWY3DP" },
+          unknown: "x",
+        },
+      ],
+    });
+    expect(await readFields(file)).toEqual([
+      {
+        ...record,
+        fields: [
+          { label: "User name", value: "ana", kind: "text" },
+          { label: "Password", value: "p\u001Bw", kind: "secret" },
+          { label: "Website", value: "https://a.example", kind: "address" },
+          { label: "Colour", value: "red", kind: "text" },
+          { label: "PIN", value: "0042", kind: "secret" },
+          { label: "Since", value: "2024-02-29", kind: "date" },
+          { label: "Unknown", value: "x", kind: "secret" },
+          { label: "One-time code", value: "JBSWY3DP", kind: "one_time_code" },
+          { label: "Note", value: "a note", kind: "note" },
+        ],
+      },
+    ]);
+  });
+
+  it("keeps a seed that cannot produce codes, and an invalid label", async () => {
+    const label = `a\nb ${"x".repeat(300)}`;
+    const file = JSON.stringify({
+      items: [{ type: 1, name: "A", fields: [{ name: label, value: "v", type: 0 }], login: { totp: "not a seed: 1" } }],
+    });
+    expect(await readFields(file)).toEqual([
+      {
+        ...record,
+        fields: [
+          { label: "Name of the next field", value: label, kind: "text" },
+          { label: `a b ${"x".repeat(195)}…`, value: "v", kind: "text" },
+          { label: "One-time code", value: "not a seed: 1", kind: "secret" },
+        ],
+      },
+    ]);
+  });
+
+  it("cuts only a label that is too long, between characters, and keeps its secret and its URL", async () => {
+    const [fitting, long] = ["l".repeat(200), `${"l".repeat(198)}😀😀`];
+    const file = JSON.stringify({
+      items: [
+        {
+          type: 1,
+          name: "A",
+          fields: [
+            { name: fitting, value: "pw1", type: 1 },
+            { name: long, value: "pw2", type: 1 },
+          ],
+        },
+      ],
+    });
+    expect(await readFields(file)).toEqual([
+      {
+        ...record,
+        fields: [
+          { label: fitting, value: "pw1", kind: "secret" },
+          { label: "Name of the next field", value: long, kind: "text" },
+          { label: `${"l".repeat(198)}…`, value: "pw2", kind: "secret" },
+        ],
+      },
+    ]);
+  });
+
+  it("becomes a text if it has more than a record may have", async () => {
+    const fields = Array.from({ length: 201 }, (_, index) => ({ name: `n${String(index)}`, value: "v", type: 0 }));
+    const read = await readFile(
+      JSON.stringify({ items: [{ type: 1, name: "A", fields, login: { totp: "JBSWY3DP" } }] }),
+    );
+    if (read.status !== "read") throw new Error(read.status);
+    expect(read.items).toMatchObject([{ contentKind: "text", name: "secret.txt" }]);
+    const text = await read.items[0]?.content.text();
+    expect(text?.split("\n")).toHaveLength(202);
+    expect(text).toContain("n200: v\nOne-time code: JBSWY3DP");
   });
 });

@@ -5,25 +5,25 @@ import { PortalError } from "@relicario/shared/errors";
 import { throwIfCancelled } from "../../rpc/throw-if-cancelled.ts";
 import { getErrorName } from "../../device/quota-error.ts";
 import { readChunks, copyOf, createSha256, type Bytes } from "../../seal/bytes.ts";
-import { contentHeadSize, paddedLength } from "../../seal/content-sizes.ts";
+import { contentHeadSize, computePaddedLength } from "../../seal/content-sizes.ts";
 import { openContentStream } from "../../seal/content-stream.ts";
 
-/** What opens a sealed content, and what it must be. Holds a secret. */
+/** What opens a sealed content and verifies it. Contains a secret. */
 export interface SealedContentInfo {
   readonly identity: string;
   readonly contentKind: ContentKind;
   /** Bytes of the plain content. */
   readonly size: number;
-  /** base64url, of the sealed content. */
+  /** Digest of the sealed content, base64url. */
   readonly sha256: string;
 }
 
 /**
- * Opens a sealed content as it comes, whatever its size, and gives what is in it to `write`. It is
- * whole and right only when this is answered.
+ * Opens a sealed content of any size as a stream, and passes its plaintext to `write`. The
+ * plaintext is complete and verified only when the promise resolves.
  *
- * @throws PortalError `decryption_failed`, `cancelled`, `file_changed` when the file that it is a
- *   part of can no longer be read.
+ * @throws PortalError `decryption_failed`, `cancelled`, or `file_changed` if the archive can no
+ *   longer be read.
  */
 export async function openSealedContent(
   sealed: Blob,
@@ -31,7 +31,7 @@ export async function openSealedContent(
   write: (bytes: Bytes) => Promise<void> | void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const [digest, paddedSize] = [createSha256(), paddedLength(contentKind, size)];
+  const [digest, paddedSize] = [createSha256(), computePaddedLength(contentKind, size)];
   let position = 0;
   try {
     const head = new Uint8Array(await sealed.slice(0, contentHeadSize).arrayBuffer());
@@ -56,7 +56,7 @@ export async function openSealedContent(
     const name = getErrorName(cause);
     throw new PortalError(
       name === "NotReadableError" || name === "NotFoundError" ? "file_changed" : "decryption_failed",
-    ); // typage's errors say which piece
+    ); // no cause, because typage's errors reveal which chunk failed
   }
   if (position !== paddedSize || toBase64url(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
 }

@@ -3,9 +3,9 @@ import { maxFileBytes, maxSmallContentBytes } from "@relicario/shared/api";
 import { decodeText } from "./decode.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { ImportTexts } from "./words.ts";
+import type { ImportTexts } from "./import-texts.ts";
 
-/** A file, and where it lies in the folder that was chosen. */
+/** A file, with its path in the chosen folder. */
 export interface ChosenFile {
   readonly path: string;
   readonly content: Blob;
@@ -16,10 +16,14 @@ export function isTextFile({ path }: ChosenFile): boolean {
 }
 
 /**
- * Each text file of a folder becomes a secret, with the folders as its tags: one that is larger
- * than a secret of text as the file that it is. Others are named and left.
+ * Turns each text file of a folder into a secret that has the folder names as tags. A text file
+ * that is too large for a text becomes a file. Reports and skips other files.
  */
-export async function readTextFiles(files: readonly ChosenFile[], texts: ImportTexts): Promise<ItemCollector> {
+export async function readTextFiles(
+  files: readonly ChosenFile[],
+  texts: ImportTexts,
+  encoding: string | undefined,
+): Promise<ItemCollector> {
   const collector = new ItemCollector("text_files", texts);
   for (const file of files) {
     const folders = file.path.split("/");
@@ -41,18 +45,19 @@ export async function readTextFiles(files: readonly ChosenFile[], texts: ImportT
       continue;
     }
     try {
-      const text = isTextFile(file) ? await decodeText(file.content) : null;
-      if (text === null) collector.addFailure(file.path, "damaged");
+      const decoded = isTextFile(file) ? await decodeText(file.content, encoding) : null;
+      if (decoded?.hasReplacedBytes === true) collector.addFailure(file.path, "unreadable_character");
+      if (decoded === null) collector.addFailure(file.path, "damaged");
       else
         collector.add({
           kind: "text",
           title,
           tags: folders,
           fields: [],
-          note: text,
+          note: decoded.text,
           otp: [],
           id: file.path,
-          place: file.path,
+          location: file.path,
         });
     } catch (error) {
       if (!(error instanceof ImportRefusedError)) throw error;

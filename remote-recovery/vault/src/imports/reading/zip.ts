@@ -3,35 +3,35 @@ import { BlobReader, configure, ZipReader, type FileEntry } from "@zip.js/zip.js
 import { maxEntries, maxUnpackedBytes } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
 
-configure({ useWebWorkers: false }); // this is one
+configure({ useWebWorkers: false }); // the importer already runs in a worker
 
-/** The files of an archive, by name. Names lead nowhere: nothing is written under them. */
+/** The files of an archive by name. Names are only keys: no file is written under them. */
 export interface Archive {
   readonly names: readonly string[];
-  /** Null when there is none. @throws Refused `too_large`, `damaged`. */
+  /**
+   * Null if the file is missing.
+   * @throws ImportRefusedError `too_large`, `damaged`
+   */
   readonly read: (name: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>;
   /**
-   * A file that is stored as it is, as a part of the archive: it unpacks to nothing, and nothing of
-   * it is read. Null when there is none, or it is packed. All of them together are never more than
-   * the archive. @throws Refused `damaged`.
+   * Returns an uncompressed file as a part of the archive, without reading it. Null if the file is
+   * missing or compressed. All parts together never exceed the archive.
+   * @throws ImportRefusedError `damaged`
    */
-  readonly stored: (name: string) => Promise<Blob | null>;
+  readonly getStoredFile: (name: string) => Promise<Blob | null>;
 }
 
-/**
- * Bytes before the name in the header that stands before the bytes of a file, and what it begins
- * with.
- */
+/** Size of the local file header before the name, in bytes, and the header's signature. */
 const [headerSize, headerSignature] = [30, 0x04034b50];
 
-/** @throws Refused `damaged`, `encrypted`, `too_large`. */
+/** @throws ImportRefusedError `damaged`, `encrypted`, `too_large` */
 export async function openZip(file: Blob): Promise<Archive> {
   const files = new Map<string, FileEntry>();
   try {
     for await (const entry of new ZipReader(new BlobReader(file)).getEntriesGenerator()) {
       if (files.size >= maxEntries) throw new ImportRefusedError("too_large");
       if (entry.encrypted) throw new ImportRefusedError("encrypted");
-      if (!entry.directory) files.set(entry.filename, entry);
+      if (!entry.directory) files.set(entry.filename.replaceAll("\\", "/"), entry); // as Windows wrote them
     }
   } catch (cause) {
     throw cause instanceof ImportRefusedError ? cause : new ImportRefusedError("damaged", { cause });
@@ -44,7 +44,7 @@ export async function openZip(file: Blob): Promise<Archive> {
       if (entry === undefined) return null;
       const controller = new AbortController();
       if (entry.uncompressedSize > maxBytes) throw new ImportRefusedError("too_large");
-      // The size that an archive says is its own word: what comes is counted, too.
+      // The archive's stated size may be false, so the unpacked bytes are counted too.
       const sink = new LimitedSink(Math.min(maxBytes, maxUnpackedBytes - unpackedTotal), () => {
         controller.abort();
       });
@@ -58,7 +58,7 @@ export async function openZip(file: Blob): Promise<Archive> {
       unpackedTotal += sink.size;
       return sink.toBytes();
     },
-    stored: async (name) => {
+    getStoredFile: async (name) => {
       const entry = files.get(name);
       if (entry?.compressionMethod !== 0) return null;
       const { offset, compressedSize, uncompressedSize } = entry;
@@ -67,7 +67,7 @@ export async function openZip(file: Blob): Promise<Archive> {
         throw new ImportRefusedError("damaged");
       const start = offset + headerSize + header.getUint16(26, true) + header.getUint16(28, true);
       storedTotal += compressedSize;
-      // Entries that lie over each other would be more together than there is.
+      // Overlapping entries could together exceed the archive.
       if (compressedSize !== uncompressedSize || start + compressedSize > file.size || storedTotal > file.size)
         throw new ImportRefusedError("damaged");
       return file.slice(start, start + compressedSize);
@@ -75,7 +75,7 @@ export async function openZip(file: Blob): Promise<Archive> {
   };
 }
 
-/** Takes bytes up to a limit. */
+/** Collects bytes up to a limit. */
 class LimitedSink {
   readonly stream: WritableStream<Uint8Array>;
   size = 0;

@@ -3,10 +3,7 @@ import type { TextKey } from "./texts.ts";
 
 type Child = Node | string | null;
 
-/**
- * An element with attributes and children. What comes from a secret goes in as text alone, never as
- * markup.
- */
+/** Creates an element. Adds strings as text, never as markup. */
 export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string>> = {},
@@ -18,7 +15,11 @@ export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An element with a text of the page. */
+/** Wraps a user's own text: never translated, and unable to reorder the text around it. */
+export function createVerbatim(text: string): HTMLElement {
+  return createElement("bdi", { translate: "no" }, text);
+}
+
 export function createTextElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   key: TextKey,
@@ -30,14 +31,25 @@ export function createTextElement<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Puts a text of the page into an element, in place of what is there. */
+/** Values, such as the name of a file, are {@link createVerbatim}. */
 export function setText(element: HTMLElement, key: TextKey, values: TextValues = {}): void {
+  const marked = Object.entries(values).map(([name, value]) => [
+    name,
+    `\u2068${value.replace(bidiControls, "")}\u2069`,
+  ]);
+  const markedValues = Object.fromEntries(marked) as TextValues;
   bindText(element, (translate) => {
-    element.textContent = translate(key, values);
+    const parts = translate(key, markedValues).split(/[\u2068\u2069]/);
+    element.replaceChildren(...parts.map((part, index) => (index % 2 === 0 ? part : createVerbatim(part))));
   });
 }
 
-/** Empties an element that speaks. */
+/** Unicode controls that could end the isolation of a value. */
+const bidiControls = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/**
+ * Empties an element that {@link setText} filled. It then stays empty after a change of language.
+ */
 export function clearText(element: HTMLElement): void {
   bindText(element, () => {
     element.textContent = "";

@@ -2,7 +2,6 @@ import type { PortalError } from "@relicario/shared/errors";
 
 import type { TextKey } from "./texts.ts";
 
-/** The sentence for what went wrong. */
 export function toErrorTextKey({ code, details }: PortalError): TextKey {
   switch (code) {
     case "not_this_picture":
@@ -17,6 +16,6 @@ export function toErrorTextKey({ code, details }: PortalError): TextKey {
     case "vault_unavailable":
       return "error_browser";
     default:
-      return "error_unknown"; // nothing else is thrown by opening a kit
+      return "error_unknown"; // opening a kit throws no other errors
   }
 }

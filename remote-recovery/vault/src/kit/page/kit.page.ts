@@ -1,14 +1,15 @@
-/** The page of a kit: reads what is in the document, and draws it. */
+/** The page of a kit: reads the kit from its document, and renders it. */
 import "../../rpc/zod-settings.ts";
 
+import { raceAbort } from "@relicario/engine/abortable-calls";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type { VaultProgress } from "@relicario/shared/contract";
 
 import { ageCommands, identityCommand } from "../commands.ts";
-import { detachedContentName, kitElementId, parseKit, partElementId, type Kit } from "../kit-document.ts";
+import { getDetachedContentName, kitElementId, parseKit, getPartElementId, type Kit } from "../kit-document.ts";
 import { requiresPassphrase } from "../open-kit.ts";
 import type { KitSecretSummary } from "../kit-worker-api.ts";
-import { createButton, createElement, clearText, setText, createTextElement } from "./dom.ts";
+import { createButton, createElement, clearText, setText, createTextElement, createVerbatim } from "./dom.ts";
 import { toErrorTextKey } from "./error-text-key.ts";
 import { startKitWorker, type KitWorker } from "./start-kit-worker.ts";
 import { createDateElement, createSecretView } from "./secret-view.ts";
@@ -45,20 +46,20 @@ function renderPage(): void {
     );
 }
 
-function parseKitElement(): (Kit & { readonly passphrase: boolean }) | PortalError {
+function parseKitElement(): (Kit & { readonly requiresPassphrase: boolean }) | PortalError {
   const element = document.getElementById(kitElementId);
   try {
     const kit = parseKit((element?.textContent ?? "").replaceAll(/^\n|\n$/g, ""), element?.dataset["sha256"] ?? "");
-    return { ...kit, passphrase: requiresPassphrase(kit) };
+    return { ...kit, requiresPassphrase: requiresPassphrase(kit) };
   } catch (error) {
     return toPortalError(error);
   }
 }
 
-function renderOverview(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
+function renderOverview(kit: Kit & { readonly requiresPassphrase: boolean }): HTMLElement {
   const detachedNames = kit.secrets
     .filter(({ content }) => content === null)
-    .map(({ secret_id: id }) => detachedContentName(id));
+    .map(({ secret_id: id }) => getDetachedContentName(id));
   const createRow = (key: TextKey, ...value: readonly HTMLElement[]): HTMLElement =>
     createElement("div", {}, createTextElement("dt", key), ...value);
   return createElement(
@@ -71,14 +72,17 @@ function renderOverview(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
           "figure",
           {},
           createTextElement("figcaption", "note_title"),
-          createElement("blockquote", {}, kit.note),
+          createElement("blockquote", {}, createVerbatim(kit.note)),
         ),
     createElement(
       "dl",
       {},
       createRow("made_title", createDateElement(kit.made_at)),
       createRow("count_title", createTextElement("dd", "count_body", { count: String(kit.secrets.length) })),
-      createRow("needed_title", createTextElement("dd", kit.passphrase ? "needed_passphrase_body" : "needed_body")),
+      createRow(
+        "needed_title",
+        createTextElement("dd", kit.requiresPassphrase ? "needed_passphrase_body" : "needed_body"),
+      ),
       detachedNames.length === 0
         ? null
         : createRow(
@@ -95,12 +99,11 @@ function renderOverview(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
             ),
           ),
     ),
-    kit.passphrase ? null : createTextElement("p", "open_body", {}, { class: "warn" }),
+    kit.requiresPassphrase ? null : createTextElement("p", "open_body", {}, { class: "warn" }),
   );
 }
 
-/** The form, and below it what is open. */
-function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
+function renderOpenForm(kit: Kit & { readonly requiresPassphrase: boolean }): HTMLElement {
   const fileInput = createElement("input", {
     type: "file",
     id: "picture",
@@ -135,7 +138,7 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
   const resultsElement = createElement("div");
   let picture: Blob | null = null;
   let controller: AbortController | null = null;
-  let worker: KitWorker | null = null;
+  let workerPromise: Promise<KitWorker> | null = null;
 
   const selectPicture = (selected: File | undefined): void => {
     if (selected === undefined || controller !== null) return;
@@ -172,9 +175,18 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     setText(statusElement, chooseStatusKey(phase, step));
     if (total > 0) progressBar.value = done / total;
   };
+  /** the next attempt starts another worker */
+  const endWorker = (): void => {
+    workerPromise?.then(
+      (worker) => {
+        worker.end();
+      },
+      () => undefined, // one that did not start has nothing to end
+    );
+    workerPromise = null;
+  };
   const reset = (): void => {
-    worker?.end();
-    worker = null;
+    endWorker();
     resultsElement.replaceChildren();
     form.hidden = false;
     picture = null;
@@ -199,8 +211,8 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
             createTextElement("p", "damaged_body", {}, { class: "error" }),
           )
         : createSecretView(secret, {
-            embedded: () => activeWorker.abortable(activeWorker.remote.content(index)),
-            detached: (sealed) => activeWorker.abortable(activeWorker.remote.detachedContent(index, sealed)),
+            embedded: () => activeWorker.abortable(activeWorker.remote.openEmbedded(index)),
+            detached: (sealed) => activeWorker.abortable(activeWorker.remote.openDetached(index, sealed)),
           }),
     );
     resultsElement.replaceChildren(
@@ -217,7 +229,7 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     const missingTextKey =
       picture === null
         ? "error_no_picture"
-        : kit.passphrase && passphraseInput.value === ""
+        : kit.requiresPassphrase && passphraseInput.value === ""
           ? "error_no_passphrase"
           : null;
     clearText(errorElement);
@@ -227,26 +239,23 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
       return;
     }
     controller = new AbortController();
+    const { signal } = controller;
     setBusy(true);
     progressBar.value = 0;
     setText(statusElement, "starting_status");
     try {
-      worker ??= await startKitWorker();
-      const { passphrase: usesPassphrase, ...kitDocument } = kit;
-      const secrets = await worker.abortable(
-        worker.remote.open(kitDocument, picture, usesPassphrase ? passphraseInput.value : null, {
-          signal: controller.signal,
-          onProgress: showProgress,
-        }),
-      );
+      workerPromise ??= startKitWorker();
+      const worker = await raceAbort(signal, workerPromise);
+      const { requiresPassphrase: usesPassphrase, ...kitDocument } = kit;
+      const passphrase = usesPassphrase ? passphraseInput.value : null;
+      const openCall = worker.remote.open(kitDocument, picture, passphrase, { onProgress: showProgress });
+      const secrets = await raceAbort(signal, worker.abortable(openCall));
       passphraseInput.value = "";
       showResults(worker, secrets);
     } catch (cause) {
       const failure = toPortalError(cause);
-      if (failure.code === "unknown" || failure.code === "vault_unavailable") {
-        worker?.end(); // the next try starts a new one
-        worker = null;
-      }
+      if (failure.code === "cancelled" || failure.code === "unknown" || failure.code === "vault_unavailable")
+        endWorker();
       if (failure.code !== "cancelled") setText(errorElement, toErrorTextKey(failure));
     } finally {
       controller = null;
@@ -259,7 +268,7 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     { class: "card", "aria-labelledby": "form-title", novalidate: "" },
     createTextElement("h2", "form_title", {}, { id: "form-title" }),
     dropZone,
-    kit.passphrase
+    kit.requiresPassphrase
       ? createElement(
           "div",
           { class: "field" },
@@ -295,7 +304,9 @@ function createRevealToggle(field: HTMLInputElement): HTMLElement {
 }
 
 function choosePictureHintKey(): TextKey {
-  const decoderName = (["avif", "heic"] as const).find((name) => document.getElementById(partElementId(name)) !== null);
+  const decoderName = (["avif", "heic"] as const).find(
+    (name) => document.getElementById(getPartElementId(name)) !== null,
+  );
   return decoderName === undefined ? "picture_hint" : `picture_hint_${decoderName}`;
 }
 
@@ -307,7 +318,7 @@ function chooseStatusKey(phase: VaultProgress["phase"], step: VaultProgress["ste
 
 function renderManualSteps(kit: Kit): HTMLElement {
   const createCommandBlock = (commands: string): HTMLElement =>
-    createElement("pre", { tabindex: "0", class: "commands" }, commands);
+    createElement("pre", { tabindex: "0", class: "commands", translate: "no" }, commands);
   const withLabel = (element: HTMLElement): HTMLElement => {
     element.setAttribute("role", "group");
     bindText(

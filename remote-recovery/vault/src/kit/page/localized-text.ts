@@ -1,4 +1,4 @@
-/** Texts in the chosen language: each place is written anew when it changes. */
+/** Texts in the chosen language, updated when the language changes. */
 import { texts, type Language, type TextKey } from "./texts.ts";
 
 export type TextValues = Readonly<Record<string, string>>;
@@ -7,8 +7,9 @@ type TextWriter = (text: (key: TextKey, values?: TextValues) => string, language
 let language: Language = navigator.language.toLowerCase().startsWith("es") ? "es" : "en";
 const textWriters = new Map<Node, Map<string, TextWriter>>();
 
-export function getLanguage(): Language {
-  return language;
+/** Locale of dates and numbers. */
+export function getLocale(): "en-GB" | "es" {
+  return language === "en" ? "en-GB" : "es"; // British English: the day comes first
 }
 
 function translate(key: TextKey, values: TextValues = {}): string {
@@ -16,8 +17,8 @@ function translate(key: TextKey, values: TextValues = {}): string {
 }
 
 /**
- * Writes what depends on the language into a node, now and whenever the language changes. `target`:
- * one of several in the node.
+ * Writes a text that depends on the language into a node, now and after each change of language.
+ * `target` distinguishes several writers of one node.
  */
 export function bindText(node: Node, write: TextWriter, target = "text"): void {
   const targets = textWriters.get(node) ?? new Map<string, TextWriter>();
@@ -25,7 +26,7 @@ export function bindText(node: Node, write: TextWriter, target = "text"): void {
   write(translate, language);
 }
 
-/** Texts of nodes that have left the page are not written any more. */
+/** Switches the language. Forgets the writers of nodes that have left the page. */
 export function toggleLanguage(): void {
   language = language === "en" ? "es" : "en";
   for (const [node, targets] of textWriters) {

@@ -1,29 +1,30 @@
+import { parseRecord, toSafeFileName } from "@relicario/shared/api";
 import { toPortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "../../seal/bytes.ts";
 import type { KitSecretSummary } from "../kit-worker-api.ts";
-import { toSafeFileName } from "../safe-name.ts";
-import { createButton, createElement, clearText, setText, createTextElement } from "./dom.ts";
+import { createButton, createElement, clearText, setText, createTextElement, createVerbatim } from "./dom.ts";
 import { toErrorTextKey } from "./error-text-key.ts";
-import { getLanguage, bindText } from "./localized-text.ts";
+import { getLocale, bindText } from "./localized-text.ts";
+import { createRecordView } from "./record-view.ts";
 import type { TextKey } from "./texts.ts";
 
-/** How a secret gets its content, while its worker runs. */
+/** Gets the contents of secrets from the worker. */
 export interface ContentSource {
   readonly embedded: () => Promise<Bytes>;
   readonly detached: (file: Blob) => Promise<Blob>;
 }
 
-/** A revealed text hides again after this long, and when the page is left. */
+/** A revealed text is hidden after this time, and when the page is hidden. */
 const revealMilliseconds = 60_000;
 const clipboardMilliseconds = 30_000;
 
-/** One secret that is open: what it is, and its content for reading or saving. */
 export function createSecretView(secret: KitSecretSummary, contentSource: ContentSource): HTMLElement {
-  const { title, name, tags, size, createdAt, author, detachedName, contentKind } = secret;
+  const { title, name, tags, size, createdAt, signatureStatus, detachedName, contentKind } = secret;
   const createRow = (key: TextKey, value: HTMLElement): HTMLElement =>
     createElement("div", {}, createTextElement("dt", key), value);
-  const heading = title === "" ? createTextElement("h3", "untitled_title") : createElement("h3", {}, title);
+  const heading =
+    title === "" ? createTextElement("h3", "untitled_title") : createElement("h3", {}, createVerbatim(title));
   const status = createElement("p", { role: "status" });
   const error = createElement("p", { role: "alert", class: "error" });
   const messages = { status, error };
@@ -34,12 +35,12 @@ export function createSecretView(secret: KitSecretSummary, contentSource: Conten
     createElement(
       "dl",
       {},
-      createRow("file_title", createElement("dd", {}, name)),
-      tags.length > 0 ? createRow("tags_title", createElement("dd", {}, tags.join(", "))) : null,
+      createRow("file_title", createElement("dd", {}, createVerbatim(name))),
+      tags.length > 0 ? createRow("tags_title", createElement("dd", {}, createVerbatim(tags.join(", ")))) : null,
       createRow("size_title", createSizeElement(size)),
       createRow("saved_title", createDateElement(createdAt)),
     ),
-    author === "verified" ? null : createTextElement("p", "author_body", {}, { class: "warn" }),
+    signatureStatus === "verified" ? null : createTextElement("p", "author_body", {}, { class: "warn" }),
     detachedName !== null
       ? createDetachedSection(secret, detachedName, contentSource, messages)
       : contentKind === "file"
@@ -55,7 +56,6 @@ interface MessageElements {
   readonly error: HTMLElement;
 }
 
-/** Hidden until asked for. */
 function createTextSection(
   secret: KitSecretSummary,
   contentSource: ContentSource,
@@ -70,6 +70,9 @@ function createTextSection(
     },
     { "aria-expanded": "false" },
   );
+  const isRecord = secret.contentKind === "record";
+  const copy = (getText: () => Promise<string>): void =>
+    void runReportingErrors(messages, () => copyText(getText, messages));
   let isShown = false;
   let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -82,7 +85,13 @@ function createTextSection(
   };
   const reveal = (): Promise<void> =>
     runReportingErrors(messages, async () => {
-      const content = createElement("pre", { tabindex: "0", role: "group" }, await readText(contentSource));
+      const text = await readText(contentSource);
+      const fields = isRecord ? parseRecord(text) : null;
+      const content =
+        fields === null
+          ? createElement("pre", { tabindex: "0", role: "group", dir: "auto", translate: "no" }, text)
+          : createRecordView(secret.secretId, fields, copy);
+      if (isRecord && fields === null) setText(messages.error, "record_unreadable_body");
       bindText(
         content,
         (translate) => {
@@ -102,14 +111,22 @@ function createTextSection(
   });
   const copyButton = createButton(
     "copy_action",
-    () => void runReportingErrors(messages, () => copyText(contentSource, messages)),
+    () => {
+      copy(() => readText(contentSource));
+    },
     { class: "quiet" },
   );
   return createElement(
     "div",
     { class: "content" },
     contentContainer,
-    createElement("div", { class: "row" }, toggleButton, copyButton, createSaveButton(secret, contentSource, messages)),
+    createElement(
+      "div",
+      { class: "row" },
+      toggleButton,
+      isRecord ? null : copyButton,
+      createSaveButton(secret, contentSource, messages),
+    ),
   );
 }
 
@@ -133,7 +150,7 @@ function createSaveButton(
   );
 }
 
-/** A large content: its sealed file is chosen, opened and handed to the downloads. */
+/** Renders a large content: the person chooses its sealed file, which is opened and downloaded. */
 function createDetachedSection(
   { secretId, name }: KitSecretSummary,
   sealedName: string,
@@ -163,11 +180,11 @@ function createDetachedSection(
   );
 }
 
-async function copyText(contentSource: ContentSource, { status, error }: MessageElements): Promise<void> {
+async function copyText(getText: () => Promise<string>, { status, error }: MessageElements): Promise<void> {
   try {
-    await navigator.clipboard.writeText(await readText(contentSource));
+    await navigator.clipboard.writeText(await getText());
   } catch {
-    setText(error, "copy_refused_error"); // some browsers give no clipboard to a page from the disk
+    setText(error, "copy_refused_error"); // some browsers give pages opened from disk no clipboard
     return;
   }
   setText(status, "copied_status");
@@ -176,7 +193,7 @@ async function copyText(contentSource: ContentSource, { status, error }: Message
       () => {
         setText(status, "copy_cleared_status");
       },
-      () => undefined, // the page is not looked at: the browser clears nothing for it
+      () => undefined, // a page that is not in focus cannot clear the clipboard
     );
   }, clipboardMilliseconds);
 }
@@ -185,7 +202,6 @@ async function readText(contentSource: ContentSource): Promise<string> {
   return new TextDecoder().decode(await contentSource.embedded());
 }
 
-/** Runs what the person asked for, and says what went wrong. */
 async function runReportingErrors({ status, error }: MessageElements, callback: () => Promise<void>): Promise<void> {
   clearText(error);
   try {
@@ -196,20 +212,19 @@ async function runReportingErrors({ status, error }: MessageElements, callback: 
   }
 }
 
-/** Its media type is generic, so that the browser never opens or runs it. */
+/** Saves a file with a generic media type, so that the browser never opens or runs it. */
 function downloadFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content.slice(0, content.size, "application/octet-stream"));
   createElement("a", { href: url, download: toSafeFileName(name) }).click();
   setTimeout(() => {
     URL.revokeObjectURL(url);
-  }, 60_000); // the browser reads the address after the click
+  }, 60_000); // the browser reads the URL after the click
 }
 
-/** A date, and below a size, in the language of the page. */
 export function createDateElement(time: string): HTMLElement {
   const element = createElement("dd");
   bindText(element, () => {
-    element.textContent = new Intl.DateTimeFormat(getLanguage(), { dateStyle: "long", timeStyle: "short" }).format(
+    element.textContent = new Intl.DateTimeFormat(getLocale(), { dateStyle: "long", timeStyle: "short" }).format(
       new Date(time),
     );
   });
@@ -221,7 +236,7 @@ function createSizeElement(bytes: number): HTMLElement {
     bytes < 1_000 ? [bytes, "byte"] : bytes < 1_000_000 ? [bytes / 1_000, "kilobyte"] : [bytes / 1_000_000, "megabyte"];
   const element = createElement("dd");
   bindText(element, () => {
-    element.textContent = new Intl.NumberFormat(getLanguage(), {
+    element.textContent = new Intl.NumberFormat(getLocale(), {
       style: "unit",
       unit,
       unitDisplay: bytes < 1_000 ? "long" : "short",

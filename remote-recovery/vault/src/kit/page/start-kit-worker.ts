@@ -1,72 +1,77 @@
 /**
- * What the page has of the program: its parts are read, compared with the SHA-256 that the script
- * knows, and started.
+ * Starts the kit's worker from the parts in the page, after comparing each part with the SHA-256 in
+ * the script.
  */
-import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
+import { compileModules, serveCodecs } from "@relicario/engine/modules";
 import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
-import { createCallClient } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
-import * as Comlink from "comlink";
+import type * as Comlink from "comlink";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
+import { startWorker } from "../../rpc/start-worker.ts";
 import { sha256Async, type Bytes } from "../../seal/bytes.ts";
-import { fromBase64, partElementId } from "../kit-document.ts";
+import { fromBase64, getPartElementId } from "../kit-document.ts";
 import type { KitWorkerApi } from "../kit-worker-api.ts";
 
 /**
- * SHA-256 in hex of every part, unpacked. Stands before this script, under the same hash of the
- * page's policy.
+ * SHA-256 in hex of every unpacked part. Defined at the start of this script, so the page's policy
+ * covers it too.
  */
 declare const kitParts: Readonly<Record<string, string>>;
 
 export interface KitWorker {
   readonly remote: Comlink.Remote<KitWorkerApi>;
+  /** Ends the worker. Rejects pending calls with `cancelled`. */
   readonly end: () => void;
   readonly abortable: AbortableCalls["abortable"];
 }
 
 /**
- * Starts the worker. @throws PortalError `vault_unavailable` where the browser cannot,
- * `decryption_failed` for a part that was changed.
+ * Starts the worker.
+ *
+ * @throws PortalError `vault_unavailable` if the browser cannot start it, `decryption_failed` for a
+ *   changed part
  */
 export async function startKitWorker(): Promise<KitWorker> {
-  const script = await loadPart("worker");
-  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(url);
-  const { abortable, abort } = createAbortableCalls();
-  worker.addEventListener("error", (event) => {
-    abort(new PortalError("vault_unavailable", { cause: event.error }));
+  // the kit is one file: its worker can only be a blob
+  const script = new Blob([await loadPart("worker")], { type: "text/javascript" });
+  const scriptUrl = URL.createObjectURL(script);
+  const { remote, failure, end } = await startWorker<KitWorkerApi>(
+    new Worker(scriptUrl, { name: "kit-worker" }),
+    (worker) => worker.ping(),
+  ).finally(() => {
+    URL.revokeObjectURL(scriptUrl);
   });
-  const remote = createCallClient<KitWorkerApi>(worker);
-  const terminate = (): void => {
-    worker.terminate();
-  };
+  const { abortable, abort } = createAbortableCalls();
+  void failure.then(abort);
   try {
-    await abortable(remote.ping());
     const modules = await compileModules(fetchPart);
-    await abortable(remote.init(modules, Comlink.proxy(loadCodec)));
-    return { remote, abortable, end: terminate };
+    await abortable(remote.init(modules, serveCodecs(hasPart, fetchPart)));
   } catch (error) {
-    terminate();
+    end();
     throw error;
-  } finally {
-    URL.revokeObjectURL(url);
   }
+  return {
+    remote,
+    abortable,
+    end: () => {
+      end();
+      abort(new PortalError("cancelled"));
+    },
+  };
 }
 
-async function loadCodec(name: LazyCodec) {
-  if (document.getElementById(partElementId(name)) === null)
-    throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
-  return compileModule(name, fetchPart);
+function hasPart(name: string): boolean {
+  return document.getElementById(getPartElementId(name)) !== null;
 }
 
-/** As the portal's page fetches its files; here they are in the document. */
+/** Reads a part from the document; the portal's page fetches a file instead. */
 async function fetchPart(name: string): Promise<Response> {
   return new Response(await loadPart(name));
 }
 
 async function loadPart(name: string): Promise<Bytes> {
-  const compressed = fromBase64(document.getElementById(partElementId(name))?.textContent ?? "");
+  const compressed = fromBase64(document.getElementById(getPartElementId(name))?.textContent ?? "");
   const bytes = await decompress(compressed);
   if (bytesToHex(await sha256Async(bytes)) !== kitParts[name]) throw new PortalError("decryption_failed");
   return bytes;

@@ -19,7 +19,7 @@ export function RecentEvents() {
     queryFn: ({ signal, pageParam }) =>
       http.request("GET", "/user/activity", ActivityResponse, {
         signal,
-        query: { limit: pageSize, before: pageParam ?? undefined },
+        query: { limit: pageSize, cursor: pageParam ?? undefined },
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
@@ -70,7 +70,7 @@ const Events = styled.ul`
   list-style: none;
 `;
 
-/** The line is of the colour that the page's theme says. */
+/** The line has the colour of the page's theme. */
 const Event = styled(motion.li)`
   padding: 6px 12px;
   border-inline-start: 3px solid ${({ theme }) => (theme as { readonly line?: string }).line ?? "transparent"};

@@ -1,0 +1,66 @@
+import { expect, type FrameLocator, type Locator, type Page } from "@playwright/test";
+
+type Scope = Page | Locator;
+
+/**
+ * The only element of its kind in `scope`, a page or a part of it: a frame of the vault's origin in
+ * which ways to open are presented and made.
+ */
+export function vaultElement(
+  scope: Scope,
+  kind: "device_code_scan" | "mark_question" | "new_passkey" | "new_passphrase" | "new_recovery_code" | "picture",
+): FrameLocator {
+  return scope.frameLocator(`iframe[data-vault-element="${kind}"]`);
+}
+
+/** The field that takes a picture or, for opening, another way to open. */
+export function pictureField(scope: Scope): FrameLocator {
+  return vaultElement(scope, "picture");
+}
+
+export async function choosePicture(
+  scope: Scope,
+  file: Parameters<Locator["setInputFiles"]>[0],
+  label = "Picture file",
+): Promise<void> {
+  await changeInput(scope, () => pictureField(scope).getByLabel(label).setInputFiles(file));
+}
+
+/** Types into a text field beside the picture. */
+export async function fillInField(scope: Scope, label: string, text: string): Promise<void> {
+  await changeInput(scope, () => pictureField(scope).getByRole("textbox", { name: label, exact: true }).fill(text));
+}
+
+/**
+ * Waits until the vault holds a change in the element, and the page, which hears only of a changed
+ * state, has made room for it, as a person's next step would.
+ */
+export async function changeInput(scope: Scope, change: () => Promise<void>): Promise<void> {
+  const frame = scope.locator("iframe[data-vault-element]").last();
+  const settled = frame.contentFrame().locator("[data-settled]");
+  const count = async (): Promise<number> => Number(await settled.getAttribute("data-settled"));
+  const before = await count();
+  await change();
+  await expect.poll(count).toBeGreaterThan(before);
+  await waitForFrames(frame);
+}
+
+/**
+ * Presses something of the page after it was scrolled into view. For up to three frames after a
+ * frame of another process shrank or was scrolled, Chromium sends presses to where it was. People
+ * see the page move before they press.
+ */
+export async function pressInView(target: Locator, press: () => Promise<void>): Promise<void> {
+  await target.scrollIntoViewIfNeeded();
+  await waitForFrames(target);
+  await press();
+}
+
+async function waitForFrames(locator: Locator): Promise<void> {
+  await locator.evaluate(async () => {
+    for (let count = 0; count < 4; count++)
+      await new Promise((resolve) => {
+        requestAnimationFrame(resolve);
+      });
+  });
+}

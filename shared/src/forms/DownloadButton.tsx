@@ -1,0 +1,27 @@
+import { Download } from "lucide-react";
+import { useTranslation } from "react-i18next";
+
+import { Button } from "../ui/Button.tsx";
+import { saveFile } from "./save-file.ts";
+
+interface DownloadButtonProps {
+  /** File name. */
+  readonly name: string;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+/** Saves an opened content as a file. */
+export function DownloadButton({ name, content }: DownloadButtonProps) {
+  const { t } = useTranslation("common");
+  return (
+    <Button
+      tone="quiet"
+      icon={<Download aria-hidden />}
+      onClick={() => {
+        saveFile(name, content.slice());
+      }}
+    >
+      {t("reveal.download_action")}
+    </Button>
+  );
+}

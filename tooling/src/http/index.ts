@@ -1,0 +1,7 @@
+export { getClientNetwork, TrustedProxies, type ProxyTrustCheck } from "./address.ts";
+export { CallLimiter } from "./call-limiter.ts";
+export { ConnectionLimiter } from "./connection-limiter.ts";
+export { equalsInConstantTime } from "./equals-in-constant-time.ts";
+export { ConnectionLimits } from "./limits.ts";
+export { measureResponses } from "./measure-responses.ts";
+export { sendStatus } from "./problem.ts";
