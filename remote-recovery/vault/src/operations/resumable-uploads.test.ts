@@ -169,6 +169,21 @@ describe("the record of an upload", () => {
     await expect(finishUpload(laptop, tab, uploadId, null, {})).resolves.toMatchObject({ version: 1 });
   });
 
+  it("is removed from the list when its tab was closed after the service had published it", async () => {
+    const uploadId = await beginAndSend();
+    const closedTab = {
+      ...tab,
+      records: { ...tab.records, remove: () => Promise.reject(new PortalError("storage_full")) },
+    };
+    await expect(finishUpload(laptop, closedTab, uploadId, null, {})).rejects.toMatchObject({ code: "storage_full" });
+    world.service.transformResponse = () => {
+      throw new PortalError("service_unavailable");
+    };
+    expect(await listUploads(laptop, tab)).toHaveLength(1); // not known yet
+    world.service.transformResponse = (_call, response) => response;
+    expect(await listUploads(laptop, tab)).toEqual([]);
+  });
+
   it("reveals neither key, identity, title nor name on the disk", async () => {
     const uploadId = await beginUpload(laptop, tab, newSecretPlan("A very telling title"), {});
     const record = await tab.records.get(uploadId);

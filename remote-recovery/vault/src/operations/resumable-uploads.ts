@@ -9,6 +9,7 @@ import type { PendingUpload } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
+import type { SentState } from "../device/sent-state.ts";
 import { removeWhenPublished, toSentState } from "../keyring/remove-when-published.ts";
 import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { createOpenerChooser } from "../openers/choose-openers.ts";
@@ -507,7 +508,7 @@ function nullIfNotFound(error: unknown): null {
 
 /**
  * Lists uploads, oldest first; titles and names only while unlocked. Removes the records of expired
- * uploads.
+ * uploads, and of those that a tab published before it was closed.
  */
 export async function listUploads(
   vault: VaultSession,
@@ -524,6 +525,7 @@ export async function listUploads(
     }
     const publishingState =
       vault.keys === null ? null : await readPublishingState(vault.device, record).catch(nullIfNotFound);
+    if (publishingState !== null && (await wasPublished(vault, records, uploadId, publishingState.sent))) continue;
     pendingUploads.push({
       uploadId,
       secretId: record.secretId,
@@ -539,6 +541,21 @@ export async function listUploads(
     });
   }
   return pendingUploads;
+}
+
+/** Removes the record of a published upload. False where the account cannot be read now. */
+async function wasPublished(
+  vault: VaultSession,
+  records: UploadRecords,
+  uploadId: string,
+  sentStates: readonly SentState[],
+): Promise<boolean> {
+  try {
+    return await removeWhenPublished(vault, sentStates, () => records.remove(uploadId));
+  } catch (error) {
+    if (!isPortalError(error)) throw error;
+    return false;
+  }
 }
 
 /**
