@@ -19,16 +19,16 @@ export async function installPackages(packages: readonly string[]): Promise<bool
   return code === 0;
 }
 
-/** Programs that the attacks need beside Chromium, by the package that brings them. */
-const attackPrograms = {
-  "/usr/bin/firefox-esr": "firefox-esr",
-  "/usr/bin/WebKitWebDriver": "webkit2gtk-driver",
-  "/usr/bin/Xvfb": "xvfb",
-  "/usr/bin/dbus-run-session": "dbus-daemon",
+/** Programs that tests need beside Chromium, by the package that brings them. */
+const programs = {
+  "firefox-esr": "/usr/bin/firefox-esr",
+  "webkit2gtk-driver": "/usr/bin/WebKitWebDriver",
+  xvfb: "/usr/bin/Xvfb",
+  "dbus-daemon": "/usr/bin/dbus-run-session",
 } as const;
 
-/** Installs missing browsers for the attacks where it can; otherwise their tests name them. */
-export async function installAttackBrowsers(): Promise<void> {
-  const missing = Object.entries(attackPrograms).flatMap(([program, name]) => (existsSync(program) ? [] : [name]));
+/** Installs missing browsers where it can; otherwise the tests name them. */
+export async function installBrowsers(names: readonly (keyof typeof programs)[]): Promise<void> {
+  const missing = names.filter((name) => !existsSync(programs[name]));
   if (missing.length > 0 && canInstallPackages()) await installPackages(missing);
 }

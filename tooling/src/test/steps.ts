@@ -8,7 +8,7 @@ import { startPooledServer } from "../database/pooled-server.ts";
 import { rootFolder } from "../paths.ts";
 import { findPackageFolder, packageFolders } from "../remotes.ts";
 import { installEnginePrograms } from "./engine-programs.ts";
-import { installAttackBrowsers } from "./install-packages.ts";
+import { installBrowsers } from "./install-packages.ts";
 import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
 import { findRetainedReleases } from "./retained-releases.ts";
@@ -191,7 +191,7 @@ export const steps: readonly Step[] = [
     exclusive: true,
     sentence: "Attacks on the page do what is expected, in Chromium, Firefox and WebKit",
     run: async ({ extraArguments }) => {
-      await installAttackBrowsers();
+      await installBrowsers(["firefox-esr", "webkit2gtk-driver", "xvfb", "dbus-daemon"]);
       return runAfterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRoundsEnvironment));
     },
   },
@@ -398,13 +398,14 @@ function checkReleases(): Promise<StepResult> {
 function runStories({ files, extraArguments, isComplete }: StepInput): Promise<StepResult> {
   const hasSelection = extraArguments.length > 0;
   const selected = hasSelection ? extraArguments : files.map((file) => file.replace(/^e2e\//, ""));
-  return runAfterBuild(() =>
-    runPlaywright(
+  return runAfterBuild(async () => {
+    if (selected.some((file) => file.includes("kit-pictures"))) await installBrowsers(["firefox-esr"]);
+    return runPlaywright(
       [...(isComplete || hasSelection ? [] : ["--grep-invert", longStoryTag]), ...selected],
       undefined,
       isComplete ? allRoundsEnvironment : {},
-    ),
-  );
+    );
+  });
 }
 
 const runOnTestDeployment = async (
