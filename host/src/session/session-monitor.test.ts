@@ -132,7 +132,7 @@ describe("startSessionMonitor", () => {
     expect(onSignedOut).not.toHaveBeenCalled();
   });
 
-  it.each([
+  it.each<[string, Error]>([
     ["does not answer", new ErrorTimeout("IFrame timed out without a response")],
     ["cannot be reached", new TypeError("Failed to fetch")],
     ["reports an error", new ErrorResponse({ error: "temporarily_unavailable" })],
