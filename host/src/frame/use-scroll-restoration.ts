@@ -60,8 +60,8 @@ export function useScrollRestoration(): void {
 }
 
 /**
- * Scrolls to `top` again whenever the page grows, until it is tall enough or the person interacts.
- * Returns a stop function.
+ * Scrolls to `top` again whenever the page grows, until it is tall enough, the person interacts, or
+ * the screen focuses something of its own. Returns a stop function.
  */
 function restoreScroll(top: number, onEnd: () => void): () => void {
   const tryScroll = () => {
@@ -75,12 +75,19 @@ function restoreScroll(top: number, onEnd: () => void): () => void {
   const stop = () => {
     resizeObserver.disconnect();
     for (const name of userEvents) window.removeEventListener(name, stop, true);
+    window.removeEventListener("blur", stop);
+    document.removeEventListener("focusin", handleFocus);
     onEnd();
+  };
+  const handleFocus = ({ target }: FocusEvent) => {
+    if (target instanceof Element && !target.matches("h1, main")) stop(); // focus-heading.ts focuses these
   };
   const resizeObserver = new ResizeObserver(() => {
     if (tryScroll()) stop();
   });
   for (const name of userEvents) window.addEventListener(name, stop, { capture: true, passive: true });
+  window.addEventListener("blur", stop); // a frame has the focus, and gets the person's events
+  document.addEventListener("focusin", handleFocus);
   resizeObserver.observe(document.body);
   return stop;
 }
