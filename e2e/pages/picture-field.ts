@@ -37,11 +37,17 @@ export async function fillInField(scope: Scope, label: string, text: string): Pr
  */
 export async function changeInput(scope: Scope, change: () => Promise<void>): Promise<void> {
   const frame = scope.locator("iframe[data-vault-element]").last();
-  const settled = frame.contentFrame().locator("[data-settled]");
-  const count = async (): Promise<number> => Number(await settled.getAttribute("data-settled"));
-  const before = await count();
+  const element = frame.contentFrame().locator("[data-settled-turn]");
+  const read = async (name: "data-turn" | "data-settled-turn"): Promise<number> =>
+    Number(await element.getAttribute(name));
+  const before = await read("data-turn");
   await change();
-  await expect.poll(count).toBeGreaterThan(before);
+  await expect
+    .poll(async () => {
+      const settledTurn = await read("data-settled-turn");
+      return settledTurn > before && settledTurn === (await read("data-turn"));
+    })
+    .toBe(true);
   await waitForFrames(frame);
 }
 
@@ -51,9 +57,24 @@ export async function changeInput(scope: Scope, change: () => Promise<void>): Pr
  * see the page move before they press.
  */
 export async function pressInView(target: Locator, press: () => Promise<void>): Promise<void> {
-  await target.scrollIntoViewIfNeeded();
-  await waitForFrames(target);
+  await waitUntilStill(target);
   await press();
+}
+
+/** Presses a button in view; `name` is the whole accessible name. */
+export async function pressButton(scope: Scope, name: string | RegExp): Promise<void> {
+  const button = scope.getByRole("button", { name, exact: true });
+  await pressInView(button, () => button.click());
+}
+
+/** Scrolls something into view and waits until nothing moves it any more. */
+export async function waitUntilStill(target: Locator): Promise<void> {
+  await expect(async () => {
+    await target.scrollIntoViewIfNeeded();
+    const box = await target.boundingBox();
+    await waitForFrames(target);
+    expect(await target.boundingBox()).toEqual(box);
+  }).toPass({ timeout: 60_000 });
 }
 
 async function waitForFrames(locator: Locator): Promise<void> {

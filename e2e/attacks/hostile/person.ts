@@ -140,7 +140,9 @@ export class Person {
     const count = async (): Promise<string> =>
       (
         await this.#readEverywhere(() =>
-          [...document.querySelectorAll<HTMLElement>("[data-settled]")].map(({ dataset }) => dataset["settled"]),
+          [...document.querySelectorAll<HTMLElement>("[data-settled-turn]")].map(
+            ({ dataset }) => dataset["settledTurn"],
+          ),
         )
       ).join();
     await this.page.waitFor(pictureFile, codeField); // the element has started

@@ -39,16 +39,11 @@ export function ElementView({
   onCancel,
   onDeviceCode,
 }: ElementViewProps) {
-  const [settledCount, setSettledCount] = useState(0);
+  const [turn, setTurn] = useState(0);
+  const [settledTurn, setSettledTurn] = useState(0);
   const [clearCount, setClearCount] = useState(0);
   const [reporter] = useState(() =>
-    createInputReporter({
-      vault,
-      onChange,
-      onSettled: () => {
-        setSettledCount((count) => count + 1);
-      },
-    }),
+    createInputReporter({ vault, onChange, onTurn: setTurn, onSettled: setSettledTurn }),
   );
   useEffect(() => {
     const clear = (): void => {
@@ -73,7 +68,7 @@ export function ElementView({
   };
   const input = <Fragment key={clearCount}>{renderField()}</Fragment>;
   return (
-    <Stack $gap={3} onKeyDown={handleKeyDown} data-settled={settledCount}>
+    <Stack $gap={3} onKeyDown={handleKeyDown} data-turn={turn} data-settled-turn={settledTurn}>
       {vault.mark === null || field.kind === "mark_question" ? input : <VaultMark mark={vault.mark}>{input}</VaultMark>}
     </Stack>
   );

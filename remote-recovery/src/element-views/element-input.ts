@@ -23,8 +23,10 @@ export interface InputReporter {
 export interface ReporterOptions {
   readonly vault: Pick<ElementVault, "hold" | "release">;
   readonly onChange: (state: ElementState) => void;
+  /** Called when a field has reported an input; `turn` counts them. */
+  readonly onTurn?: (turn: number) => void;
   /** Called when the controller holds the last input and the page was told what it may know. */
-  readonly onSettled?: () => void;
+  readonly onSettled?: (turn: number) => void;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface ReporterOptions {
  * keeps its id, and the page is told only a changed state: otherwise it could count the letters of
  * a passphrase. A complete input belongs to the page, which releases it.
  */
-export function createInputReporter({ vault, onChange, onSettled }: ReporterOptions): InputReporter {
+export function createInputReporter({ vault, onChange, onTurn, onSettled }: ReporterOptions): InputReporter {
   let heldId: string | null = null;
   let isComplete = false;
   /** As JSON; null before the first. */
@@ -42,6 +44,7 @@ export function createInputReporter({ vault, onChange, onSettled }: ReporterOpti
 
   const report = async ({ input, ...state }: ElementInput): Promise<void> => {
     const ownTurn = ++turn;
+    onTurn?.(ownTurn);
     if (input === null) {
       if (heldId !== null && !isComplete) vault.release(heldId);
       heldId = null;
@@ -53,7 +56,7 @@ export function createInputReporter({ vault, onChange, onSettled }: ReporterOpti
     const nextJson = JSON.stringify(nextState);
     if (nextJson !== toldState) onChange(nextState);
     toldState = nextJson;
-    onSettled?.();
+    onSettled?.(ownTurn);
   };
 
   return {
