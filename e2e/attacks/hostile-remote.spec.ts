@@ -33,7 +33,6 @@ for (const engine of Object.keys(engines) as EngineName[]) {
     for (const attackName of attackNames) {
       const expectation = getExpectation(attackName, engine);
       test(`${attackName}: ${expectation ?? "cannot be driven here"}`, async ({ attack }) => {
-        test.setTimeout(600_000);
         const results = await attack(engine);
         const taken = results.get(attackName) ?? null;
         test.info().annotations.push({ type: "taken", description: taken ?? "nothing" });

@@ -8,7 +8,15 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp, type Account } from "../pages/account.ts";
-import { answerDeviceQuestion, protect, protectFile, revealSecret, row, showPicture } from "../pages/secrets.ts";
+import {
+  answerDeviceQuestion,
+  downloadFile,
+  protect,
+  protectFile,
+  revealSecret,
+  row,
+  showPicture,
+} from "../pages/secrets.ts";
 import { decodeIdentity } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { readOriginStorage, type StoredItem, type OriginStorage } from "../support/origin-storage.ts";
@@ -65,10 +73,7 @@ async function openAll(page: Page, { passphrase, text, file }: TestUser): Promis
   await goToList(page);
   await row(page, file.title).getByRole("link", { name: file.title }).click();
   await showPicture(page, picturePath, passphrase);
-  const button = page.getByRole("button", { name: /^Download/ });
-  await expect(button).toBeVisible({ timeout: 90_000 });
-  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 90_000 }), button.click()]);
-  expect(await readFile(await download.path())).toEqual(file.content);
+  expect((await downloadFile(page)).content).toEqual(file.content);
 }
 
 async function goToList(page: Page): Promise<void> {
@@ -155,7 +160,6 @@ test("an attacker wants the secrets of a locked own device, with script in the p
   page,
   portal,
 }) => {
-  test.setTimeout(480_000);
   const person = newTestUser();
   await protectAll(page, person);
   await openLink(page, person);
@@ -223,7 +227,6 @@ for (const [where, path] of Object.entries(signOutPlaces)) {
     browser,
     portal,
   }) => {
-    test.setTimeout(480_000);
     const person = newTestUser();
     const { account, passphrase } = person;
     const homeContext = await browser.newContext({ baseURL: portal.origin });

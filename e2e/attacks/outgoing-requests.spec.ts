@@ -25,7 +25,6 @@ import { createSentinel } from "../support/sentinel.ts";
 test("an attacker reads every request: finds nothing of a picture from the camera, of its keys, or of a kit", async ({
   portal,
 }) => {
-  test.setTimeout(600_000);
   const inputs = {
     passphrase: `four words and ${createSentinel()}`,
     content: `legal winner ${createSentinel()} thank year`,

@@ -22,7 +22,6 @@ import { Person, type Picture } from "./hostile/person.ts";
 
 for (const name of Object.keys(engines) as EngineName[]) {
   test(`a hostile remote finds no key, picture, passphrase or code of the vault, in ${name}`, async ({ portal }) => {
-    test.setTimeout(600_000);
     const proxy = await RecordingProxy.start();
     const engine = await startEngine(name, { proxyOrigin: proxy.address });
     try {

@@ -3,7 +3,7 @@ import { expect, type Locator, type Page } from "@playwright/test";
 import { photographs } from "../support/photographs.ts";
 import { readItems } from "./list.ts";
 import { navigateInApp } from "./navigation.ts";
-import { changeInput, choosePicture, fillInField, pictureField, pressInView, vaultElement } from "./picture-field.ts";
+import { changeInput, choosePicture, fillInField, pictureField, pressButton, vaultElement } from "./picture-field.ts";
 
 type Scope = Page | Locator;
 
@@ -15,8 +15,7 @@ export async function openOpeners(page: Page): Promise<void> {
 /** Confirms with the small photograph, which opens the account. */
 export async function submitPicture(page: Page, button: string): Promise<void> {
   await choosePicture(page, photographs.small);
-  const submitButton = page.getByRole("button", { name: button, exact: true });
-  await pressInView(submitButton, () => submitButton.click());
+  await pressButton(page, button);
 }
 
 export async function makePasskey(page: Page): Promise<void> {
@@ -69,10 +68,10 @@ export async function presentCode(scope: Scope, code: string): Promise<void> {
 
 export async function showPasskey(page: Page): Promise<void> {
   await presentPasskey(page);
-  await page.getByRole("button", { name: /^(Open|Unlock)$/ }).click();
+  await pressButton(page, /^(Open|Unlock)$/);
 }
 
 export async function showCode(page: Page, code: string): Promise<void> {
   await presentCode(page, code);
-  await page.getByRole("button", { name: /^(Open|Unlock)$/ }).click();
+  await pressButton(page, /^(Open|Unlock)$/);
 }

@@ -4,7 +4,16 @@ import { expect, type Locator, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
 import { navigateInApp } from "./navigation.ts";
-import { changeInput, choosePicture, fillInField, pictureField, pressInView, vaultElement } from "./picture-field.ts";
+import {
+  changeInput,
+  choosePicture,
+  fillInField,
+  pictureField,
+  pressButton,
+  pressInView,
+  vaultElement,
+  waitUntilStill,
+} from "./picture-field.ts";
 
 export interface NewSecret {
   readonly text: string;
@@ -42,8 +51,7 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
 export async function showOpenerFirst(page: Page, opener: string | UploadedFile): Promise<void> {
   const openerPrompt = page.getByRole("region", { name: "First show one way to open" });
   await choosePicture(openerPrompt, opener);
-  const button = openerPrompt.getByRole("button", { name: "Use it and save" });
-  await pressInView(button, () => button.click());
+  await pressButton(openerPrompt, "Use it and save");
 }
 
 /** @param opener a picture in use, for a device that asks for one before it adds another */
@@ -58,8 +66,7 @@ export async function protect(
     name: /I have never protected anything in this account/,
   });
   if (await firstSecretCheckbox.isVisible()) await pressInView(firstSecretCheckbox, () => firstSecretCheckbox.check());
-  const protectButton = page.getByRole("button", { name: "Protect", exact: true });
-  await pressInView(protectButton, () => protectButton.click());
+  await pressButton(page, "Protect");
   if (opener !== null) await showOpenerFirst(page, opener);
   await expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 });
 }
@@ -143,8 +150,7 @@ export async function showPicture(
 ): Promise<void> {
   await choosePicture(page, picture);
   if (passphrase !== null) await fillInField(page, "Passphrase, if the picture has one", passphrase);
-  const button = page.getByRole("button", { name: /^(Open|Unlock)$/ });
-  await pressInView(button, () => button.click());
+  await pressButton(page, /^(Open|Unlock)$/);
 }
 
 /** Drags the sides of the frame on the shown picture to these fractions of its width and height. */
@@ -155,7 +161,7 @@ export async function drawFrame(
   const picture = pictureField(page)
     .getByRole("group", { name: "Is your picture inside this one?" })
     .getByRole("img", { name: "The chosen picture" });
-  await picture.scrollIntoViewIfNeeded();
+  await waitUntilStill(picture);
   const names = { left: "Left side", top: "Upper side", right: "Right side", bottom: "Lower side" } as const;
   for (const side of ["left", "top", "right", "bottom"] as const) {
     const handle = pictureField(page).getByRole("slider", { name: names[side] });

@@ -2,7 +2,7 @@ import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
 import { navigateInApp } from "./navigation.ts";
-import { choosePicture } from "./picture-field.ts";
+import { choosePicture, pressButton } from "./picture-field.ts";
 
 export interface ShareOptions {
   readonly audience: "public" | "signed_in" | { readonly userName: string };
@@ -44,7 +44,7 @@ export async function share(
   }
   await form.getByRole("radio", { name: views, exact: true }).check();
   await choosePicture(form, opener);
-  await form.getByRole("button", { name: typeof audience === "object" ? "Share" : "Create link", exact: true }).click();
+  await pressButton(form, typeof audience === "object" ? "Share" : "Create link");
   const linkField = page.getByLabel("Link", { exact: true });
   await expect(linkField).toBeVisible({ timeout: 90_000 });
   return (await linkField.textContent()) ?? "";

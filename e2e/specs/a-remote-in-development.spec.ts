@@ -7,7 +7,6 @@ test("@long beside a running portal, one remote runs from its sources: a change 
   page,
   portal,
 }) => {
-  test.setTimeout(600_000);
   const remote = await copyRemote("secrets");
   await remote.write("src/add/lead.css", ".lead { letter-spacing: 3px; }");
   await remote.change("src/add/AddSecretPage.tsx", (text) => `import "./lead.css";\n${text}`);

@@ -42,7 +42,6 @@ test("script of the page takes the focus of an element, which takes it back and 
 });
 
 test("no answer about a mark counts while something covers the question", async ({ page, browser }) => {
-  test.setTimeout(300_000);
   const account = newAccount();
   await signUp(page, account);
   const image = { file: photographs.small, passphrase: null };

@@ -52,7 +52,6 @@ test("every route is accessible, wide and narrow, in both languages and themes",
 });
 
 test("what opens over a screen is accessible in both languages and themes", async ({ page }) => {
-  test.setTimeout(600_000);
   await signUp(page, newAccount(), { tours: true });
   const dialog = page.getByRole("dialog");
   for (const appearance of appearances) {
@@ -105,7 +104,6 @@ test("screens before the provider's form are accessible in both languages and th
 });
 
 test("a visitor who is not signed in meets accessible pages", async ({ page }) => {
-  test.setTimeout(600_000);
   await disableTours(page);
   for (const appearance of appearances) {
     await page.goto("/secret-landing");

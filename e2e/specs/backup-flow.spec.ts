@@ -8,12 +8,13 @@ import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
 import { takePicture } from "../pages/camera-window.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, openRecovery, revealSecret, showPicture } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, pictureField, pressButton } from "../pages/picture-field.ts";
 import { renderSecondShot } from "../support/second-shot.ts";
 import { createStoryLaunchOptions } from "../support/browser.ts";
 import { buildCameraArguments, writeCameraFilm } from "../support/camera.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
+import { actOnceStarted } from "../support/starting-elements.ts";
 
 const phoneViewport = { width: 390, height: 844 };
 
@@ -30,6 +31,7 @@ test("backup-flow: a phone takes the picture, and copies of it recover the secre
     viewport: phoneViewport,
     acceptDownloads: true,
   });
+  actOnceStarted(phoneContext);
   const page = phoneContext.pages()[0] ?? (await phoneContext.newPage());
   const account = newAccount();
   const pictureFile = path.join(folder, "taken.jpg");
@@ -82,7 +84,7 @@ test("backup-flow: a phone takes the picture, and copies of it recover the secre
   await test.step("the copy is checked, and the secret stays closed", async () => {
     await page.getByRole("link", { name: "Check it now" }).click();
     await choosePicture(page, pictureFile);
-    await page.getByRole("button", { name: "Check this copy" }).click();
+    await pressButton(page, "Check this copy");
     await expect(page.getByRole("heading", { level: 1, name: "Your copy works!" })).toBeVisible({ timeout: 120_000 });
     await expect(page.getByText("legal winner")).toBeHidden();
   });
@@ -91,7 +93,7 @@ test("backup-flow: a phone takes the picture, and copies of it recover the secre
     await page.goto("/provide-image");
     await choosePicture(page, pictureFile);
     await expect(pictureField(page).getByText("You already use this picture")).toBeVisible({ timeout: 90_000 });
-    await page.getByRole("button", { name: "Continue" }).click();
+    await pressButton(page, "Continue");
     await page.getByLabel("Your secret").fill("zoo zebra zone");
     await page.reload();
     await expect(page.getByText("This page was reloaded")).toBeVisible({ timeout: 60_000 });
@@ -141,18 +143,16 @@ test("backup-flow: a phone takes the picture, and copies of it recover the secre
  * its ends.
  */
 async function expectInViewport(page: Page, text: string): Promise<void> {
-  const visibility = await page.getByText(text).evaluate((element) => {
-    const range = document.createRange();
-    range.selectNodeContents(element);
-    return [...range.getClientRects()].flatMap(({ left, right, top, bottom }) =>
-      [left + 1, right - 1].map((x) => {
-        const hit = document.elementFromPoint(x, (top + bottom) / 2);
-        return hit !== null && (element.contains(hit) || hit.contains(element));
-      }),
-    );
-  });
-  expect(visibility).not.toEqual([]);
-  expect(visibility).not.toContain(false);
+  const isInView = (): Promise<boolean> =>
+    page.getByText(text).evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const hits = [...range.getClientRects()].flatMap(({ left, right, top, bottom }) =>
+        [left + 1, right - 1].map((x) => document.elementFromPoint(x, (top + bottom) / 2)),
+      );
+      return hits.length > 0 && hits.every((hit) => hit !== null && (element.contains(hit) || hit.contains(element)));
+    });
+  await expect.poll(isInView, `"${text}" in view`).toBe(true);
 }
 
 async function signOutOnPhone(page: Page): Promise<void> {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "@playwright/test";
 
 import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
-import { pictureField } from "../pages/picture-field.ts";
+import { changeInput, pictureField } from "../pages/picture-field.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { deriveUserKeys } from "../support/user-keys.ts";
 import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
@@ -21,7 +21,6 @@ for (const language of ["en", "es"] as const) {
   test(`by-keyboard: the flows of backup, copy check and recovery need no mouse, and send nothing of what they seal (${language})`, async ({
     portal,
   }) => {
-    test.setTimeout(600_000);
     const text = readTexts(language);
     const [title, phrase, passphrase] = [
       `Wallet ${createSentinel()}`,
@@ -34,6 +33,10 @@ for (const language of ["en", "es"] as const) {
     const page = context.pages()[0] ?? (await context.newPage());
     const main = page.getByRole("main");
     const button = (name: string) => page.getByRole("button", { name, exact: true });
+    const typeInField = (label: string) =>
+      changeInput(page, () =>
+        type(page, pictureField(page).getByRole("textbox", { name: text(label), exact: true }), passphrase),
+      );
     const expectStep = (number: number) =>
       expect(
         page.getByText(
@@ -46,7 +49,8 @@ for (const language of ["en", "es"] as const) {
         page,
         pictureField(page).getByRole("button", { name: text("recovery/provide-image:field.choose_action") }),
       );
-      await (await chooser).setFiles(file);
+      const fileChooser = await chooser;
+      await changeInput(page, () => fileChooser.setFiles(file));
     };
 
     await signUpByHand(page, newAccount());
@@ -65,22 +69,8 @@ for (const language of ["en", "es"] as const) {
       await expect(pictureField(page).getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({
         timeout: 90_000,
       });
-      await type(
-        page,
-        pictureField(page).getByRole("textbox", {
-          name: text("recovery/provide-image:passphrase.choose_label"),
-          exact: true,
-        }),
-        passphrase,
-      );
-      await type(
-        page,
-        pictureField(page).getByRole("textbox", {
-          name: text("recovery/provide-image:passphrase.again_label"),
-          exact: true,
-        }),
-        passphrase,
-      );
+      await typeInField("recovery/provide-image:passphrase.choose_label");
+      await typeInField("recovery/provide-image:passphrase.again_label");
       await press(page, button(text("recovery/provide-image:page.next_action")));
       await expectStep(3);
     });
@@ -100,11 +90,7 @@ for (const language of ["en", "es"] as const) {
 
     const showCopy = async (action: string) => {
       await choose(await messengerCopies["1280 pixels, quality 75"](picturePath));
-      await type(
-        page,
-        pictureField(page).getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }),
-        passphrase,
-      );
+      await typeInField("recovery/provide-image:passphrase.show_label");
       await press(page, button(action));
     };
     await test.step("the copy is checked", async () => {

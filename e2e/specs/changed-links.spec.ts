@@ -47,7 +47,6 @@ test("a link opens as it arrives, where storage is refused, and says that its ke
   browser,
   portal: { origin: baseURL },
 }) => {
-  test.setTimeout(400_000);
   await signUp(page, newAccount());
   await protect(page, { text, title, tags: [], image: { file: photographs.small, passphrase: null } });
   await answerDeviceQuestion(page, "My own device");

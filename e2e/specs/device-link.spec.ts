@@ -9,13 +9,14 @@ import { openCamera } from "../pages/camera-window.ts";
 import { readItems } from "../pages/list.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, openRecovery, protect, revealSecret, row } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField, vaultElement } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, pictureField, pressButton, vaultElement } from "../pages/picture-field.ts";
 import { createStoryLaunchOptions } from "../support/browser.ts";
 import { buildCameraArguments, writeCameraFilm } from "../support/camera.ts";
 import { addVirtualPasskeys } from "../support/passkeys.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
+import { actOnceStarted } from "../support/starting-elements.ts";
 
 const phoneSize = { width: 390, height: 844 };
 
@@ -37,7 +38,6 @@ test("another-device: a new laptop joins by the phone, and opens the list and ev
   browser,
   portal,
 }) => {
-  test.setTimeout(600_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-screen-"));
   const launchOptions = createStoryLaunchOptions();
   const cameraFile = await writeCameraFilm(photographs.mountains, folder);
@@ -48,6 +48,7 @@ test("another-device: a new laptop joins by the phone, and opens the list and ev
     locale: "en-GB",
     viewport: phoneSize,
   });
+  actOnceStarted(phoneContext);
   const phone = phoneContext.pages()[0] ?? (await phoneContext.newPage());
   const laptopContext = await browser.newContext({ baseURL: portal.origin, locale: "en-GB" });
   const laptop = await laptopContext.newPage();
@@ -96,7 +97,7 @@ test("another-device: a new laptop joins by the phone, and opens the list and ev
 
   await test.step("the phone shows its picture, and admits the laptop", async () => {
     await choosePicture(phone, photographs.small);
-    await phone.getByRole("button", { name: "Let the device in" }).click();
+    await pressButton(phone, "Let the device in");
     await expect(phone.getByText("“New laptop” now opens 2 secrets.")).toBeVisible({
       timeout: 90_000,
     });
@@ -110,7 +111,7 @@ test("another-device: a new laptop joins by the phone, and opens the list and ev
       await pictureField(laptop).getByRole("button", { name: "Use a passkey" }).click();
       await changeInput(laptop, () => pictureField(laptop).getByRole("button", { name: "Use the passkey" }).click());
       await expect(pictureField(laptop).getByText("The passkey is ready.")).toBeVisible();
-      await laptop.getByRole("button", { name: "Open", exact: true }).click();
+      await pressButton(laptop, "Open");
       expect(await revealSecret(laptop)).toBe(text);
     }
   });

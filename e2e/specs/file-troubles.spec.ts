@@ -2,41 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import type { Page, Route } from "@playwright/test";
+import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, openRecovery, protect, row, showOpenerFirst, showPicture } from "../pages/secrets.ts";
 import { countRows } from "../support/database.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
+import { PartGate } from "../support/part-gate.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 const mebibytes = 48;
 const partCount = 7; // of 8 MiB, the last one not full
 const uploadPattern = "**/v2/secrets/secret/upload/*";
-
-/** Lets this many of the page's parts through, and holds the others. */
-class PartGate {
-  allowedPartCount = 0;
-  heldRoutes: Route[] = [];
-
-  async handle(route: Route): Promise<void> {
-    if (route.request().method() !== "POST") return route.fallback();
-    if (this.allowedPartCount === 0) {
-      this.heldRoutes.push(route);
-      return;
-    }
-    this.allowedPartCount--;
-    await route.fallback();
-  }
-
-  async releaseHeld(): Promise<void> {
-    const released = this.heldRoutes;
-    this.heldRoutes = [];
-    await Promise.all(released.map((route) => route.fallback()));
-  }
-}
 
 async function chooseFile(page: Page, file: string, title: string): Promise<void> {
   await navigateInApp(page, "/add-secret");
@@ -58,7 +37,6 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk los
   context,
   portal,
 }) => {
-  test.setTimeout(300_000);
   const waitOptions = { timeout: 90_000 };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-troubles-"));
   const file = path.join(folder, "film.mp4");

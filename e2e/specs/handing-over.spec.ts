@@ -45,7 +45,6 @@ test("a secret comes from another application by message: from its window and or
   page,
   portal,
 }) => {
-  test.setTimeout(300_000);
   const [text, title] = [`legal winner ${createSentinel()}`, `Wallet ${createSentinel()}`];
   const addresses: string[] = [];
   page.context().on("request", (request) => addresses.push(request.url()));

@@ -17,7 +17,7 @@ import {
   row,
   showPicture,
 } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, pictureField, pressButton } from "../pages/picture-field.ts";
 import { openExport } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { expectAccessible } from "../support/appearance.ts";
@@ -32,7 +32,6 @@ import { readZip } from "../support/zip.ts";
 test("all secrets are exported and imported into another account, then a foreign file, with nothing sent in clear", async ({
   portal,
 }) => {
-  test.setTimeout(600_000);
   const sentinels = {
     diary: createSentinel(),
     keys: createSentinel(),
@@ -75,13 +74,13 @@ test("all secrets are exported and imported into another account, then a foreign
     await navigateInApp(page, "/settings/data");
     await page.getByRole("link", { name: "Export everything" }).click();
     await choosePicture(page, photographs.small);
-    const archiveDownload = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const archiveDownload = page.waitForEvent("download", { timeout: 120_000 });
+    await pressButton(page, "Export");
     await expect(page.getByRole("heading", { name: "The archive contains 3 secrets" })).toBeVisible({
       timeout: 90_000,
     });
     await (await archiveDownload).saveAs(archivePath);
-    const identityDownload = page.waitForEvent("download");
+    const identityDownload = page.waitForEvent("download", { timeout: 120_000 });
     await page.getByRole("button", { name: "Save the key (exit.txt)" }).click();
     await (await identityDownload).saveAs(exitIdentityPath);
     await page.getByRole("button", { name: "Done", exact: true }).click();
@@ -187,7 +186,7 @@ test("all secrets are exported and imported into another account, then a foreign
     await expect(findItem(itemList, "Untitled")).toContainText("had no title");
     await expectAccessible(page, "the items of a file");
     await choosePicture(page, photographs.small);
-    await page.getByRole("button", { name: "Import 3 entries" }).click();
+    await pressButton(page, "Import 3 entries");
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
     await expect(
       page.getByRole("list", { name: "Some entries were not imported or need checking" }).getByRole("listitem"),
@@ -234,7 +233,7 @@ test("all secrets are exported and imported into another account, then a foreign
     await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
     await expect(findItem(itemList, "Mail")).toContainText("changed: saved as a new version");
     await choosePicture(page, photographs.small);
-    await page.getByRole("button", { name: "Import 1 entry" }).click();
+    await pressButton(page, "Import 1 entry");
     await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
     await page.goto("/secrets");
     const mail = page.getByRole("listitem").filter({ hasText: "Mail, “" });

@@ -7,7 +7,7 @@ import type { Page } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, pictureField, pressButton } from "../pages/picture-field.ts";
 import { openExport } from "../support/age.ts";
 import { expectAccessible, expectNoSidewaysScroll, narrowViewport } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
@@ -59,7 +59,6 @@ test("the import of a file asks what the file does not say of itself, at the wid
 test("real exports of KeePassXC and pass, and Bitwarden's documented format, are imported and exported without a change @long", async ({
   page,
 }) => {
-  test.setTimeout(600_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-real-"));
   const entries = {
     kdbx: buildRealEntries("KDBX"),
@@ -156,10 +155,10 @@ async function exportAll(page: Page, folder: string): Promise<ReadonlyMap<string
   const [zip, exitFile] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   await page.getByRole("link", { name: "Export everything" }).click();
   await choosePicture(page, photographs.small);
-  const archive = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Export", exact: true }).click();
+  const archive = page.waitForEvent("download", { timeout: 120_000 });
+  await pressButton(page, "Export");
   await (await archive).saveAs(zip);
-  const identity = page.waitForEvent("download");
+  const identity = page.waitForEvent("download", { timeout: 120_000 });
   await page.getByRole("button", { name: "Save the key (exit.txt)" }).click();
   await (await identity).saveAs(exitFile);
   const { contents, tools } = await openExport(await readFile(zip), await readFile(exitFile, "utf8"));

@@ -10,7 +10,7 @@ import { newAccount, signUp } from "../pages/account.ts";
 import { readKitText, makeKit, openKit, type SavedKit } from "../pages/kit.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, protect, protectFile, row } from "../pages/secrets.ts";
-import { choosePicture, fillInField } from "../pages/picture-field.ts";
+import { choosePicture, fillInField, pressButton } from "../pages/picture-field.ts";
 import { hasGo, openKitWithAge } from "../support/age.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -18,7 +18,6 @@ import { runRelicarioOpen } from "../support/relicario-open.ts";
 import { createSentinel } from "../support/sentinel.ts";
 
 test("kit: secrets open from a file on the disk, without network, portal or account", async ({ page, browser }) => {
-  test.setTimeout(480_000);
   const passphrase = `four words and ${createSentinel()}`;
   const seedPhrase = `legal winner ${createSentinel()} thank year`;
   const hostileSecret = {
@@ -177,9 +176,9 @@ test("kit: secrets open from a file on the disk, without network, portal or acco
     await page.getByRole("button", { name: "Open and change" }).click();
     await choosePicture(page, photographs.mountains);
     await fillInField(page, "Passphrase, if the picture has one", passphrase);
-    await page.getByRole("button", { name: "Open", exact: true }).click();
+    await pressButton(page, "Open");
     await page.getByRole("textbox", { name: "Your secret" }).fill("another phrase", { timeout: 90_000 });
-    await page.getByRole("button", { name: "Save changes" }).click();
+    await pressButton(page, "Save changes");
     await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
     await navigateInApp(page, "/safeguard");
     await expect(

@@ -15,7 +15,7 @@ import {
   saveAsAgeFile,
   showPicture,
 } from "../pages/secrets.ts";
-import { choosePicture } from "../pages/picture-field.ts";
+import { choosePicture, pressButton } from "../pages/picture-field.ts";
 import { hasGo, openExport, openWithAge } from "../support/age.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -26,7 +26,7 @@ async function openContent(page: Page, picture: string | null): Promise<void> {
   await page.getByRole("button", { name: "Open and change" }).click();
   if (picture !== null) {
     await choosePicture(page, picture);
-    await page.getByRole("button", { name: "Open", exact: true }).click();
+    await pressButton(page, "Open");
   }
   await expect(page.getByRole("textbox", { name: "Your secret" })).toBeVisible({ timeout: 90_000 });
 }
@@ -39,7 +39,6 @@ const scanContent = randomBytes(50_000);
 const image = { file: photographs.small, passphrase: null };
 
 test("a secret is edited, found, restored from its history, and deleted for good", async ({ page }) => {
-  test.setTimeout(400_000);
   await test.step("two secrets are protected", async () => {
     await signUp(page, newAccount());
     await protect(page, { text: "first words", title: "Diary", tags: ["private"], image });
@@ -145,13 +144,13 @@ test("a secret is edited, found, restored from its history, and deleted for good
     for (const title of ["scan", "Old diary"]) await page.getByRole("checkbox", { name: `Select ${title}` }).check();
     await page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Export" }).click();
     await choosePicture(page, photographs.small);
-    const archiveDownload = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const archiveDownload = page.waitForEvent("download", { timeout: 120_000 });
+    await pressButton(page, "Export");
     await expect(page.getByRole("heading", { name: "The archive contains 2 secrets" })).toBeVisible({
       timeout: 90_000,
     });
     const archivePath = await (await archiveDownload).path();
-    const identityDownload = page.waitForEvent("download");
+    const identityDownload = page.waitForEvent("download", { timeout: 120_000 });
     await page.getByRole("button", { name: "Save the key (exit.txt)" }).click();
     const identityPath = await (await identityDownload).path();
     const { contents: exported } = await openExport(await readFile(archivePath), await readFile(identityPath, "utf8"));
@@ -218,7 +217,7 @@ test("a secret is edited, found, restored from its history, and deleted for good
     await page.getByRole("button", { name: "Delete in 30 days" }).click();
     const prompt = page.getByRole("group", { name: /^Show one way to open/ });
     await choosePicture(prompt, photographs.small);
-    await prompt.getByRole("button", { name: "Continue" }).click();
+    await pressButton(prompt, "Continue");
     await expect(question).toBeHidden({ timeout: 60_000 });
     await page.getByRole("button", { name: "Trash (1)" }).click();
     await chooseAction(page, "Keys of the house", "Delete for good");
@@ -229,7 +228,6 @@ test("a secret is edited, found, restored from its history, and deleted for good
 });
 
 test("two devices edit the same secret, and neither loses a word", async ({ page, browser, portal }) => {
-  test.setTimeout(400_000);
   const account = newAccount();
   await signUp(page, account);
   await protect(page, { text: "as it was", title: "Shopping", tags: [], image });

@@ -126,14 +126,16 @@ for (const language of ["en", "es"] as const) {
     await page.getByRole("checkbox", { name: /I have never protected anything in this account/ }).check();
     await switchLanguage(page, language);
 
+    const protectButton = page.getByRole("button", { name: t.protect, exact: true });
     await portal.processes.stop("service");
-    await page.getByRole("button", { name: t.protect, exact: true }).click();
+    await protectButton.click();
     await expect(page.getByText(t.serviceDown)).toBeVisible({ timeout: 90_000 });
+    await expect(protectButton).toBeEnabled(); // the first attempt has ended
     await expect(page.getByLabel(t.secret)).toHaveValue("kept through the outage");
     await expect(page.getByLabel(t.title)).toHaveValue("Outage");
 
     await portal.processes.start("service");
-    await page.getByRole("button", { name: t.protect, exact: true }).click();
+    await protectButton.click();
     await expect(page.getByRole("heading", { name: t.protected })).toBeVisible({ timeout: 90_000 });
   });
 
@@ -160,12 +162,14 @@ for (const language of ["en", "es"] as const) {
         body: JSON.stringify({ title: "Unauthorized", status: 401, code: "token_expired" }),
       }),
     );
-    await page.getByRole("button", { name: t.protect, exact: true }).click();
+    const protectButton = page.getByRole("button", { name: t.protect, exact: true });
+    await protectButton.click();
     await expect(page.getByText(t.sessionEnded)).toBeVisible({ timeout: 90_000 });
+    await expect(protectButton).toBeEnabled(); // the first attempt has ended
     await expect(page.getByLabel(t.secret)).toHaveValue("kept through the expiry");
 
     await page.unroute("**/api/auth/token?*");
-    await page.getByRole("button", { name: t.protect, exact: true }).click();
+    await protectButton.click();
     await expect(page.getByRole("heading", { name: t.protected })).toBeVisible({ timeout: 90_000 });
   });
 }

@@ -3,7 +3,7 @@ import type { Locator } from "@playwright/test";
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { answerDeviceQuestion, askEveryTime, chooseAction, openList, protect, showPicture } from "../pages/secrets.ts";
-import { choosePicture } from "../pages/picture-field.ts";
+import { choosePicture, pressButton } from "../pages/picture-field.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
@@ -18,7 +18,6 @@ test("one interaction: an operation that is cancelled, superseded, fails or is l
   page,
   context,
 }) => {
-  test.setTimeout(600_000);
   const secret = { title: `Deed ${createSentinel()}`, text: `a text ${createSentinel()}` };
   const openPrompts = {
     "the content, to be changed": {
@@ -96,7 +95,7 @@ test("one interaction: an operation that is cancelled, superseded, fails or is l
   await test.step("the picture that opens the secret ends the operation with success", async () => {
     const prompt = await openPrompts["the content, to be changed"].show();
     await choosePicture(prompt, photographs.small);
-    await prompt.getByRole("button", { name: "Open", exact: true }).click();
+    await pressButton(prompt, "Open");
     await expect(page.getByLabel("Your secret")).toHaveValue(secret.text, { timeout: 90_000 });
   });
 });

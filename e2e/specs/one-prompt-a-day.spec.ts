@@ -2,7 +2,7 @@ import type { Locator, Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { makeCode, makePasskey, openOpeners, presentCode, presentPasskey, submitPicture } from "../pages/openers.ts";
-import { choosePicture, pictureField } from "../pages/picture-field.ts";
+import { choosePicture, pictureField, pressButton } from "../pages/picture-field.ts";
 import {
   answerDeviceQuestion,
   askEveryTime,
@@ -48,7 +48,7 @@ async function lock(page: Page): Promise<void> {
 
 async function unlock(page: Page, present: Present): Promise<void> {
   await present(page);
-  await page.getByRole("button", { name: "Unlock", exact: true }).click();
+  await pressButton(page, "Unlock");
   await expect(row(page, locker.title)).toBeVisible({ timeout: 60_000 });
 }
 
@@ -109,7 +109,7 @@ for (const [name, addWay] of Object.entries(ways))
       await page.getByRole("button", { name: "Delete in 30 days" }).click();
       const prompt = page.getByRole("group", { name: /^Show one way to open/ });
       await present(prompt);
-      await prompt.getByRole("button", { name: "Continue" }).click();
+      await pressButton(prompt, "Continue");
       await expect(page.getByText("Delete this secret from the trash?")).toBeHidden({ timeout: 60_000 });
       await page.getByRole("button", { name: "Trash (1)" }).click();
       await chooseAction(page, alarm.title, "Delete for good");
@@ -122,7 +122,7 @@ for (const [name, addWay] of Object.entries(ways))
       await page.getByRole("button", { name: "I lost a device" }).click();
       await page.getByRole("button", { name: "Continue" }).click();
       await present(page);
-      await page.getByRole("button", { name: "Use this one" }).click();
+      await pressButton(page, "Use this one");
       const replaceButton = page.getByRole("button", { name: "Replace my keys" });
       const needsPicture = page.getByText(/Use a picture too/);
       await expect(replaceButton.or(needsPicture)).toBeVisible({ timeout: 60_000 });

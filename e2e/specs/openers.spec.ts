@@ -11,7 +11,14 @@ import {
   showPicture,
 } from "../pages/secrets.ts";
 import { makeCode, makePasskey, openOpeners, showCode, showPasskey, submitPicture } from "../pages/openers.ts";
-import { changeInput, choosePicture, fillInField, pictureField, vaultElement } from "../pages/picture-field.ts";
+import {
+  changeInput,
+  choosePicture,
+  fillInField,
+  pictureField,
+  pressButton,
+  vaultElement,
+} from "../pages/picture-field.ts";
 import { addVirtualPasskeys } from "../support/passkeys.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -34,7 +41,6 @@ test("openers: any remaining way opens, a replaced one opens nothing, and a devi
   browser,
   portal,
 }) => {
-  test.setTimeout(600_000);
   const account = newAccount();
   const secrets = [
     { title: `First ${createSentinel()}`, text: `one ${createSentinel()}` },
@@ -90,15 +96,15 @@ test("openers: any remaining way opens, a replaced one opens nothing, and a devi
     const newPassphraseField = vaultElement(page, "new_passphrase");
     for (const name of ["New passphrase", "Repeat the new passphrase"])
       await changeInput(page, () => newPassphraseField.getByRole("textbox", { name, exact: true }).fill(passphrase));
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await pressButton(page, "Continue");
     await choosePicture(page, photographs.small);
     await fillInField(page, "Passphrase, if the picture has one", passphrase);
-    await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
+    await pressButton(page, "Change the passphrase");
     await expect(page.getByRole("alert")).toContainText("You typed a passphrase, but the service says", {
       timeout: 90_000,
     });
     await fillInField(page, "Passphrase, if the picture has one", "");
-    await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
+    await pressButton(page, "Change the passphrase");
     await expect(page.getByRole("button", { name: "Change the passphrase of The mountains" })).toBeVisible({
       timeout: 120_000,
     });
@@ -124,14 +130,14 @@ test("openers: any remaining way opens, a replaced one opens nothing, and a devi
     await fillInField(page, "Passphrase", newPassphrase);
     await fillInField(page, "Repeat the passphrase", newPassphrase);
     await page.getByLabel("Name of the new picture").fill("The friends");
-    await page.getByRole("button", { name: "Continue", exact: true }).click();
+    await pressButton(page, "Continue");
     await expect(page.getByText("Now use “The mountains” with its current passphrase")).toBeVisible();
     const prompt = page.locator("iframe[data-vault-element]").last().contentFrame();
     await changeInput(page, () => prompt.getByLabel("Picture file").setInputFiles(photographs.small));
     await changeInput(page, () =>
       prompt.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase),
     );
-    await page.getByRole("button", { name: "Use the new picture", exact: true }).click();
+    await pressButton(page, "Use the new picture");
     await expect(page.getByRole("button", { name: "Replace picture The friends" })).toBeVisible({
       timeout: 120_000,
     });
@@ -187,5 +193,5 @@ async function correctAndSubmitCode(page: Page, code: string): Promise<void> {
   const codeField = pictureField(page).getByRole("textbox", { name: "Recovery code" });
   await expect(codeField).toHaveValue(/^zebra /);
   await changeInput(page, () => codeField.fill(code));
-  await page.getByRole("button", { name: /^(Open|Unlock)$/ }).click();
+  await pressButton(page, /^(Open|Unlock)$/);
 }

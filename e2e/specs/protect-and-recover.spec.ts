@@ -31,7 +31,6 @@ test("protect-and-recover: a phrase is recovered with copies of its picture, and
   portal,
   dataFolder,
 }) => {
-  test.setTimeout(600_000);
   const account = newAccount();
   const phrase = `legal winner ${createSentinel()} thank year`;
   const title = `Wallet ${createSentinel()}`;

@@ -32,7 +32,6 @@ for (const language of ["en", "es"] as const)
       browser,
       portal,
     }) => {
-      test.setTimeout(600_000);
       const t = readTexts(language);
       const folder = await mkdtemp(path.join(tmpdir(), "relicario-record-"));
       const [password, newPassword] = [`pw ${createSentinel()}`, `new ${createSentinel()}`];
@@ -168,10 +167,10 @@ for (const language of ["en", "es"] as const)
         await navigateInApp(page, "/settings/data");
         await page.getByRole("link", { name: t("settings/settings-data:export.action") }).click();
         await chooseSmallPicture(page);
-        const archive = page.waitForEvent("download");
+        const archive = page.waitForEvent("download", waitOptions);
         await button(page, "secrets/beta-home:export.start_action").click();
         const zip = await readFile(await (await archive).path());
-        const identity = page.waitForEvent("download");
+        const identity = page.waitForEvent("download", waitOptions);
         await button(page, "secrets/beta-home:export.identity_action").click(waitOptions);
         const { contents } = await openExport(zip, await readFile(await (await identity).path(), "utf8"));
         expect(JSON.parse(contents.get("Mail")?.toString("utf8") ?? "")).toEqual({

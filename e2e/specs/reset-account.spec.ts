@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, pictureField, pressButton } from "../pages/picture-field.ts";
 import { runSql } from "../support/database.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -30,7 +30,6 @@ test("reset: another device sees the request and objects; requested again withou
   browser,
   portal,
 }) => {
-  test.setTimeout(300_000);
   const account = newAccount();
   const [titleBefore, titleAfter] = [`Before ${createSentinel()}`, `After ${createSentinel()}`];
   await signUp(page, account);
@@ -92,7 +91,7 @@ test("reset: another device sees the request and objects; requested again withou
     await page.goto("/start-anew");
     await page.getByRole("link", { name: "Unlock with the new picture" }).click();
     await choosePicture(page, photographs.small);
-    await page.getByRole("button", { name: "Unlock", exact: true }).click();
+    await pressButton(page, "Unlock");
     await expect(page).toHaveURL(/\/home$/, { timeout: 60_000 });
     await page.goto("/secrets");
     await expect(row(page, titleAfter)).toBeVisible({ timeout: 60_000 });

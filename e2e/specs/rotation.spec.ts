@@ -35,7 +35,6 @@ test("rotation: a lost device shows no titles, and everything opens with the pre
   browser,
   portal,
 }) => {
-  test.setTimeout(600_000);
   const account = newAccount();
   const secrets = [
     { title: `First ${createSentinel()}`, text: `one ${createSentinel()}` },

@@ -6,16 +6,19 @@ import { chromium, type BrowserContext, type BrowserContextOptions, type Page } 
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
-import { choosePicture } from "../pages/picture-field.ts";
+import { choosePicture, pressButton } from "../pages/picture-field.ts";
 import { createStoryLaunchOptions } from "../support/browser.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { disableTours } from "../support/onboarding.ts";
+import { PartGate } from "../support/part-gate.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { createSentinel } from "../support/sentinel.ts";
+import { actOnceStarted } from "../support/starting-elements.ts";
 
 const mebibytes = 64;
 const waitOptions = { timeout: 120_000 };
+const answerPattern = /\/requests\/answer\/./;
 
 /** Returns its link. */
 async function createRequest(page: Page, title: string, note: string): Promise<string> {
@@ -26,7 +29,7 @@ async function createRequest(page: Page, title: string, note: string): Promise<s
   await page.getByRole("button", { name: "Create link" }).click();
   const panel = page.getByRole("group", { name: /Choose one of your pictures/ });
   await choosePicture(panel, photographs.small);
-  await panel.getByRole("button", { name: "Create link" }).click();
+  await pressButton(panel, "Create link");
   const linkField = page.getByLabel("Link", { exact: true });
   await expect(linkField).toBeVisible(waitOptions);
   return (await linkField.textContent()) ?? "";
@@ -73,6 +76,7 @@ test("secret-request: a visitor without an account answers with a text, and with
       ...contextOptions,
       acceptDownloads: true,
     });
+    actOnceStarted(context);
     profiles.push(context);
     const page = context.pages()[0] ?? (await context.newPage());
     await disableTours(page);
@@ -149,15 +153,15 @@ test("secret-request: a visitor without an account answers with a text, and with
       await page.goto(links[1]);
       await page.getByRole("radio", { name: "File" }).check(waitOptions);
       await page.getByLabel("File to send").setInputFiles(filmFile);
+      const partGate = new PartGate();
+      partGate.allowedPartCount = 4;
+      await page.route(answerPattern, (route) => partGate.handle(route));
       let sentParts = 0;
-      const halfSent = new Promise<void>((resolve) => {
-        page.on("requestfinished", (request) => {
-          if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url()) && ++sentParts === 4)
-            resolve();
-        });
+      page.on("requestfinished", (request) => {
+        if (request.method() === "POST" && answerPattern.test(request.url())) sentParts++;
       });
       await page.getByRole("button", { name: "Encrypt and send" }).click();
-      await halfSent;
+      await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0);
       await page.context().setOffline(true);
       await page.close({ runBeforeUnload: false });
       await senderPage.context().setOffline(false);
@@ -169,7 +173,7 @@ test("secret-request: a visitor without an account answers with a text, and with
       await disableTours(page);
       let sentParts = 0;
       page.on("requestfinished", (request) => {
-        if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url())) sentParts++;
+        if (request.method() === "POST" && answerPattern.test(request.url())) sentParts++;
       });
       await page.goto(links[1]);
       await expect(page.getByText("You already started sending")).toBeVisible(waitOptions);

@@ -9,7 +9,6 @@ test("a page left open stays signed in for two minutes, ten seconds of them with
   portal,
   lifetimes,
 }) => {
-  test.setTimeout(300_000);
   const traffic = observeTokenTraffic(page);
   await signUp(page, newAccount());
   const startedAt = Date.now() / 1000;

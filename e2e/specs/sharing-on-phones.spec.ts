@@ -2,7 +2,7 @@ import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
-import { choosePicture } from "../pages/picture-field.ts";
+import { choosePicture, pressButton } from "../pages/picture-field.ts";
 import { expectAccessible, expectNoSidewaysScroll, applyAppearance } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -53,7 +53,6 @@ async function expectFits(page: Page, label: string): Promise<void> {
 }
 
 test("one person shares with another, both on phones, in Spanish and dark", async ({ browser, portal, planted }) => {
-  test.setTimeout(600_000);
   for (const text of [title, secretText]) planted.addText(text);
   const [lucia, mateo] = [newAccount(), newAccount()];
   const { page: ownerPage, secretId } = await createPhoneUser(browser, portal.origin, lucia, {
@@ -87,7 +86,7 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
     await form.getByRole("radio", { name: "Una vez", exact: true }).check();
     await choosePicture(form, photographs.mountains, "Archivo de imagen");
     await expectFits(ownerPage, "the dialog");
-    await form.getByRole("button", { name: "Compartir", exact: true }).click();
+    await pressButton(form, "Compartir");
     await expect(ownerPage.getByRole("heading", { name: "Compartido", exact: true })).toBeVisible(waitOptions);
     await expect(ownerPage.getByText("Abierto 0 de 1 vez", { exact: true })).toBeVisible();
     await expectFits(ownerPage, "what was shared");

@@ -98,8 +98,11 @@ test("the frame has the sizes of the specification, works by keyboard, and keeps
     await expect(page.getByRole("button", { name: "Open the menu" })).toBeVisible();
     await expect(sidebar(page).getByText("Relicario", { exact: true })).toBeVisible();
     const bar = page.getByRole("navigation", { name: "Main navigation" });
-    const box = await bar.boundingBox();
-    expect(Math.round((box?.y ?? 0) + (box?.height ?? 0))).toBe(800);
+    const findBottom = async (): Promise<number> => {
+      const box = await bar.boundingBox();
+      return Math.round((box?.y ?? 0) + (box?.height ?? 0));
+    };
+    await expect.poll(findBottom).toBe(800);
   });
 
   await test.step("the menu covers the screen and has language, theme and logging out", async () => {

@@ -11,6 +11,7 @@ import { createStoryLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { requireVaultFrame } from "../support/vault-origin.ts";
+import { actOnceStarted } from "../support/starting-elements.ts";
 
 const mainArea = (page: Page): Locator => page.getByRole("main");
 const failureNotice = (page: Page): Locator =>
@@ -87,7 +88,6 @@ test("a frame whose loading was stopped is tried again", async ({ page, context,
 test("where its frame is navigated, removed or dead, the page is locked, and another frame unlocks it", async ({
   page,
 }) => {
-  test.setTimeout(300_000);
   await signUp(page, newAccount());
   await protectNote(page);
   await answerDeviceQuestion(page, "A shared device");
@@ -178,6 +178,7 @@ for (const { name, preferences, remembers } of [
       baseURL: portal.origin,
       locale: "en-GB",
     });
+    actOnceStarted(context);
     try {
       const page = context.pages()[0] ?? (await context.newPage());
       await signUp(page, newAccount());

@@ -33,8 +33,12 @@ export async function applyAppearance(page: Page, [language, theme]: Appearance)
   );
 }
 
-/** Waits for animations first: what is still fading in has too little contrast. */
+/**
+ * Waits for data, elements and animations first: what is still fading in has too little contrast.
+ */
 export async function expectAccessible(page: Page, label: string): Promise<void> {
+  await expect(page.locator("main [aria-busy='true']")).toHaveCount(0);
+  await expect(startingElements(page)).toHaveCount(0);
   await page.waitForFunction(() =>
     document
       .getAnimations()
@@ -45,7 +49,6 @@ export async function expectAccessible(page: Page, label: string): Promise<void>
     .options({ resultTypes: ["violations"] })
     .setLegacyMode()
     .analyze();
-  await expect(startingElements(page)).toHaveCount(0);
   const elementViolations = await Promise.all((await findElements(page)).map(analyzeElement));
   expect(
     [...violations, ...elementViolations.flat()].map(

@@ -5,7 +5,7 @@ import path from "node:path";
 import { test as base } from "@playwright/test";
 import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
-import { startingElements } from "./starting-elements.ts";
+import { actOnceStarted } from "./starting-elements.ts";
 import { PlantedTexts } from "./planted-texts.ts";
 
 interface PortalFixtures {
@@ -43,16 +43,13 @@ export const test = base.extend<
   baseURL: async ({ portal }, use) => {
     await use(portal.origin);
   },
-  /**
-   * Acts on a page once no element of the vault starts in it, as a person does: what is below an
-   * element moves when it shows its first content.
-   */
-  context: async ({ context }, use) => {
-    context.on("page", (page) => {
-      void page.addLocatorHandler(startingElements(page).first(), () => Promise.resolve());
-    });
-    await use(context);
-  },
+  browser: [
+    async ({ browser }, use) => {
+      browser.on("context", actOnceStarted);
+      await use(browser);
+    },
+    { scope: "worker" },
+  ],
   /** Uncaught errors of pages, and refusals of the content security policy: none is expected. */
   problems: [
     async ({ context }, use, testInfo) => {

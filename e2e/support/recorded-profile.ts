@@ -6,6 +6,7 @@ import { chromium, type BrowserContext } from "@playwright/test";
 
 import { createStoryLaunchOptions } from "./browser.ts";
 import type { RecordingProxy } from "./recording-proxy.ts";
+import { actOnceStarted } from "./starting-elements.ts";
 
 export interface RecordedProfile {
   readonly context: BrowserContext;
@@ -33,7 +34,8 @@ export async function openRecordedProfile(
     proxy: { server: proxy.address },
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(30_000);
+  actOnceStarted(context);
+  context.setDefaultTimeout(60_000);
   context.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
     if (protocol.startsWith("http") && hostname !== "localhost") foreignHosts.add(hostname);
