@@ -221,7 +221,8 @@ describe("POST /auth/token", () => {
   });
 
   it("lets neither unverified tokens nor a single person use up the global limit", async () => {
-    const limitedService = await startService({ RATE_LIMITS: '{"sign_in_all":3,"exchange_person":2}' });
+    const now = new Date();
+    const limitedService = await startService({ RATE_LIMITS: '{"sign_in_all":3,"exchange_person":2}' }, () => now);
     try {
       let host = 0;
       const exchangeFrom = async (token: string) => {

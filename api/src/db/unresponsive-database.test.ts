@@ -10,7 +10,7 @@ let service: TestService;
 beforeEach(async () => {
   database = await createServiceDatabase();
   proxy = await startDatabaseProxy(database.url);
-  service = await startService({ DATABASE_URL: proxy.url, DATABASE_SECONDS: "1", STOP_DRAIN_SECONDS: "3600" });
+  service = await startService({ DATABASE_URL: proxy.url, DATABASE_SECONDS: "4", STOP_DRAIN_SECONDS: "3600" });
 });
 afterEach(async () => {
   proxy.resume();

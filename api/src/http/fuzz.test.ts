@@ -83,14 +83,15 @@ describe("arbitrary input", () => {
     async (method, path) => {
       await fc.assert(
         fc.asyncProperty(fc.jsonValue(), async (body) => {
+          const text = JSON.stringify(body);
           const response = await service.call(method, path, person.token, {
-            body: JSON.stringify(body),
+            body: text,
             headers: { "content-type": "application/json" },
           });
           // An empty object is valid and changes nothing.
-          if (path === "/user/me" && JSON.stringify(body) === "{}") return;
-          // A list is valid; entries that are not reports are ignored.
-          if (path === "/reports/csp" && Array.isArray(body)) {
+          if (path === "/user/me" && text === "{}") return;
+          // A list is valid with any entries, unless the parser refuses its keys.
+          if (path === "/reports/csp" && Array.isArray(body) && !/[{,]"__proto__":/.test(text)) {
             expect(response.status).toBe(204);
             return;
           }

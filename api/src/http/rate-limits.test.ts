@@ -166,7 +166,7 @@ describe("the client address", () => {
     ["behind the gateway and a TLS proxy", "loopback, 192.0.2.0/24", "203.0.113.9, 192.0.2.5"],
     ["whatever the caller made up before it", "loopback, 192.0.2.0/24", "198.51.100.1, 203.0.113.9, 192.0.2.5"],
   ])("is that of the caller: %s", async (_, proxies, forwarded) => {
-    const service = await startService({ TRUSTED_PROXIES: proxies, RATE_LIMITS: '{"exchange":1}' });
+    const service = await startService({ TRUSTED_PROXIES: proxies, RATE_LIMITS: '{"exchange":1}' }, () => clock);
     try {
       const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>
         (

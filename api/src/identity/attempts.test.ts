@@ -52,16 +52,28 @@ describe("AttemptLimiter", () => {
   });
 
   it("lets attempts wait longer and longer from the limit on, up to a minute", async () => {
-    const results = await Promise.allSettled(Array.from({ length: 20 }, () => attemptLimiter.slowDown(limit, "many")));
-    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
-    const waits: number[] = [];
+    await pool.query("delete from attempts");
+    await Promise.all(Array.from({ length: 5 }, () => attemptLimiter.slowDown(limit, "many")));
+    const waits: unknown[] = [];
     for (let attempt = 0; attempt < 8; attempt++) {
-      const refusal = await attemptLimiter.slowDown(limit, "many").catch((error: unknown) => error);
-      waits.push(refusal instanceof TooManyAttempts ? refusal.retryAfterSeconds : 0);
-      await pool.query("update attempts set next_at = now() where count >= 5");
+      // An attempt sets both times by the same clock reading.
+      const { rows } = await pool.query<{ wait: number }>(
+        "select extract(epoch from next_at - ends_at)::int + $1::int as wait from attempts",
+        [limit.windowSeconds],
+      );
+      waits.push(rows[0]?.wait);
+      await pool.query("update attempts set next_at = now()");
       await attemptLimiter.slowDown(limit, "many");
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60, 60]);
+    await pool.query("update attempts set next_at = now()");
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => attemptLimiter.slowDown(limit, "many")));
+    const refusals = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+    expect(refusals).toHaveLength(19);
+    for (const refusal of refusals) {
+      expect(refusal).toBeInstanceOf(TooManyAttempts);
+      expect((refusal as TooManyAttempts).retryAfterSeconds).toBeGreaterThan(30);
+    }
     await pool.query("update attempts set ends_at = now()");
     await attemptLimiter.slowDown(limit, "many");
     await attemptLimiter.slowDown(limit, "many"); // the count starts at one again

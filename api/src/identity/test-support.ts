@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { hash, randomBytes } from "node:crypto";
+import { hash, randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -15,14 +15,20 @@ export const demoAccount = { username: "demo", email: "demo@example.org", passwo
 
 export type Environment = Readonly<Record<string, string>>;
 
+/** Of this Jest worker alone, and below the system's ephemeral ports, which anyone may get. */
+let nextPort = 11_000 + 1_000 * (Number(process.env["JEST_WORKER_ID"] ?? 0) % 9) + randomInt(900);
+
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = nextPort++;
+  const server = createServer().listen(port);
+  try {
+    await once(server, "listening");
+  } catch {
+    return findFreePort(); // it is taken
+  }
   server.close();
   await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
+  return port;
 }
 
 export async function createEnvironment(databaseUrl: string, port: number): Promise<Environment> {

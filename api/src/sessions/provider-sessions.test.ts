@@ -152,7 +152,8 @@ describe("POST /auth/backchannel-logout", () => {
   });
 
   it("limits refusals per address", async () => {
-    const limited = await startService({ RATE_LIMITS: JSON.stringify({ exchange: 2 }) });
+    const now = new Date();
+    const limited = await startService({ RATE_LIMITS: JSON.stringify({ exchange: 2 }) }, () => now);
     try {
       const statuses: number[] = [];
       for (let call = 0; call < 3; call += 1)

@@ -456,7 +456,7 @@ describe("a wrong password", () => {
 
 describe("openings", () => {
   it("are limited per minute by IP address and by share: further ones are answered too_many_requests", async () => {
-    const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
+    const limitedService = await startService({ RATE_LIMITS: '{"visit":3,"open_share":5}' }, () => clock);
     try {
       const { share } = await createSharedSecret(limitedService);
       const openFromAddress = async (remoteAddress: string, shareId = share.shareId) =>

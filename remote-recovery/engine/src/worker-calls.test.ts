@@ -23,8 +23,6 @@ function serveApiOnPorts<Api extends object>(api: Api) {
 
 const serveApi = <Api extends object>(api: Api) => serveApiOnPorts(api).remote;
 
-const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20));
-
 describe("options of a call", () => {
   it("arrive with signal, functions and plain members", async () => {
     const api = serveApi({
@@ -102,7 +100,7 @@ describe("options of a call", () => {
     const [added, removed] = [jest.spyOn(signal, "addEventListener"), jest.spyOn(signal, "removeEventListener")];
     await api.end({ signal });
     await api.end({ signal, version: 2 }).catch(() => undefined);
-    await waitBriefly();
+    while (removed.mock.calls.length < 2) await new Promise((resolve) => setImmediate(resolve));
     expect(added.mock.calls.map(([, listener]) => listener)).toHaveLength(2);
     expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
       added.mock.calls.map(([, listener]) => listener),
@@ -111,20 +109,20 @@ describe("options of a call", () => {
 
   it("may be used for two calls at once", async () => {
     const api = serveApi({
-      late: async ({ onProgress, signal }: CallOptions, milliseconds: number) => {
-        await new Promise((resolve) => setTimeout(resolve, milliseconds));
-        onProgress?.(milliseconds, 0);
+      work: async ({ onProgress, signal }: CallOptions, call: number) => {
+        if (call === 2) await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+        onProgress?.(call, 0);
         return signal?.aborted;
       },
     });
     const received: number[] = [];
     const controller = new AbortController();
     const options: CallOptions = { signal: controller.signal, onProgress: (done) => received.push(done) };
-    const calls = [api.late(options, 5), api.late(options, 60)];
+    const calls = [api.work(options, 1), api.work(options, 2)];
     await calls[0];
     controller.abort();
     expect(await Promise.all(calls)).toEqual([false, true]);
-    expect(received).toEqual([5, 60]);
+    expect(received).toEqual([1, 2]);
   });
 
   it("let the call resolve when a listener throws", async () => {
@@ -155,12 +153,17 @@ describe("errors", () => {
 });
 
 describe("a message that cannot be deserialized", () => {
-  const neverAnswering = { wait: () => new Promise<never>(() => undefined), answer: async () => "an answer" };
-
   it.each(["server", "caller"] as const)("at the %s rejects the waiting call, not later ones", async (end) => {
-    const { remote, ...ends } = serveApiOnPorts(neverAnswering);
+    let handleCall: () => void = () => undefined;
+    const received = new Promise<void>((resolve) => {
+      handleCall = resolve;
+    });
+    const { remote, ...ends } = serveApiOnPorts({
+      wait: () => new Promise<never>(handleCall),
+      answer: async () => "an answer",
+    });
     const call = remote.wait();
-    await waitBriefly();
+    await received;
     ends[end].dispatchEvent(new Event("messageerror"));
     await expect(call).rejects.toMatchObject({ code: "vault_unavailable" });
     expect(await remote.answer()).toBe("an answer");

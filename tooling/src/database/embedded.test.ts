@@ -100,12 +100,14 @@ describe("startDatabaseServer", () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     const busyQuery = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
-    await runQuery(killedServer.getUrl("postgres"), "select 1");
+    const pid = rows[0]?.pid ?? 0;
+    const busyBackend = `select 1 from pg_stat_activity where pid = ${String(pid)} and state = 'active'`;
+    while ((await runQuery(killedServer.getUrl("postgres"), busyBackend)).length === 0);
     await killedServer.kill();
     try {
       await expect(start()).rejects.toThrow(/shared memory block .* still in use/);
     } finally {
-      process.kill(rows[0]?.pid ?? 0, "SIGKILL");
+      process.kill(pid, "SIGKILL");
       await busyQuery;
     }
   });

@@ -268,7 +268,7 @@ describe("isolation of clients at the gateway", () => {
     });
 
     it("are disconnected after the idle time, unlike slow readers", async () => {
-      const port = await startGateway({ idleMs: 1_500, bodyMs: 200 });
+      const port = await startGateway({ idleMs: 10_000, bodyMs: 200 });
       const stalledReader = (await openSocket(port, get("/api/large", attacker))).pause();
       const slowReader = await openSocket(port, get("/api/large", person));
       let bytes = 0;
@@ -438,6 +438,7 @@ describe("isolation of clients at the gateway", () => {
       // connections beyond twice the limit are closed without a response
       await waitUntil(() => furtherSockets.some(({ destroyed, readableEnded }) => destroyed || readableEnded));
       for (const socket of [...silentSockets, ...furtherSockets]) socket.destroy();
+      await waitUntil(async () => (await countConnections(port)) === 0);
       await waitForStatus(port, 200, {});
     });
 

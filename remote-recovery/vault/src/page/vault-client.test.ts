@@ -67,7 +67,12 @@ describe("createVaultClient", () => {
       return { vault, snapshot };
     };
 
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
     it("uses the keyring of the refresh once", async () => {
+      jest.spyOn(performance, "now").mockReturnValue(performance.now());
       const { vault } = await openRefreshedVault();
       const reads = countKeyringReads();
       expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["First"]);
@@ -79,10 +84,8 @@ describe("createVaultClient", () => {
     it("reads the keyring again when five seconds have passed since the refresh", async () => {
       const { vault } = await openRefreshedVault();
       const reads = countKeyringReads();
-      const later = performance.now() + 5_000;
-      const clock = jest.spyOn(performance, "now").mockReturnValue(later);
+      jest.spyOn(performance, "now").mockReturnValue(performance.now() + 5_000);
       await vault.list();
-      clock.mockRestore();
       expect(countKeyringReads()).toBe(reads + 1);
     });
 
