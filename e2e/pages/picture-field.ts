@@ -58,6 +58,8 @@ export async function changeInput(scope: Scope, change: () => Promise<void>): Pr
  */
 export async function pressInView(target: Locator, press: () => Promise<void>): Promise<void> {
   await waitUntilStill(target);
+  await target.hover(); // a person's pointer leaves an element some time before the press
+  await waitForFrames(target);
   await press();
 }
 
