@@ -20,6 +20,7 @@ import { createIdentityProvider } from "./auth/identity-provider.ts";
 import { createKeycloakAdmin, isUserEnabled } from "./auth/keycloak-admin.ts";
 import { createSessionTokens, type PersonCheck } from "./auth/session-tokens.ts";
 import { isTransactionPooled, openDatabase } from "./db/database.ts";
+import { measurePool } from "./db/measure-pool.ts";
 import { createRecordBox } from "./db/record-box.ts";
 import type { Env } from "./env/env.ts";
 import { createAccountConcurrency } from "./http/account-concurrency.ts";
@@ -40,7 +41,7 @@ import { createMailer } from "./mail/mailer.ts";
 import { openMailTransport } from "./mail/transport.ts";
 import { createUnsubscribeLinks } from "./mail/unsubscribe.ts";
 import { createDamageReporter } from "./objects/damage.ts";
-import { measurePool } from "./monitoring/metrics.ts";
+import { measureDependencies, measureMailQueue } from "./monitoring/metrics.ts";
 import { monitoringRoutes } from "./monitoring/routes.ts";
 import { resources } from "./resources.ts";
 import type { Services } from "./services/services.ts";
@@ -107,7 +108,8 @@ export async function buildApp(
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openMailTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
   const metrics = measureResponses(http);
-  measurePool(metrics, database);
+  measurePool(metrics, () => database.countConnections());
+  measureMailQueue(metrics, { db, now });
   const clockSkews = createClockSkews(metrics, http.log);
   const apiBase = env.API_BASE_URL ?? `${origin}/api`;
   const grants = createGrants(env.RECORD_KEY, now);
@@ -159,6 +161,12 @@ export async function buildApp(
       return freedBytes;
     },
   };
+
+  measureDependencies(metrics, {
+    database: () => database.ping(),
+    object_store: () => services.objects.check(),
+    identity_provider: () => services.identityProvider.check(),
+  });
 
   const stopController = new AbortController();
   let stopPromise: Promise<void> | null = null;

@@ -88,6 +88,8 @@ export interface IdentityProvider {
   /** Throws as `verify` does. A token may come again: its effect must not depend on that. */
   verifyLogout(logoutToken: string): Promise<ProviderLogout>;
   readKeySet(): Promise<JSONWebKeySet>;
+  /** Fetches the provider's keys, at most every 10 seconds. @throws when it does not answer */
+  check(): Promise<void>;
   /**
    * Seconds that its clock is ahead of this machine's, 0 within the tolerance. Asks for it once.
    *
@@ -213,6 +215,10 @@ export function createIdentityProvider(
       const keySet = await getKeySet();
       if (keySet.jwks() === undefined) await readClock(keySet);
       return getSkew();
+    },
+    async check() {
+      const keySet = await getKeySet();
+      if (!keySet.coolingDown) await keySet.reload();
     },
     async readKeySet() {
       const keySet = await getKeySet();

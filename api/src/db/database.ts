@@ -4,6 +4,7 @@ import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { DatabaseError, Pool } from "pg";
 
 import { findDatabaseFault } from "./faults.ts";
+import { countConnections, type ConnectionCounts } from "./measure-pool.ts";
 import { runTransaction, type Tx } from "./transaction.ts";
 
 export type Db = NodePgDatabase;
@@ -43,8 +44,7 @@ export interface Database {
    * @throws UnfitDatabaseError, or the error with which calls would fail
    */
   ping(): Promise<DatabaseStatus>;
-  /** Of the pool. `waiting`: callers that wait for one. */
-  countConnections(): { readonly used: number; readonly idle: number; readonly waiting: number };
+  countConnections(): ConnectionCounts;
   close(): Promise<void>;
 }
 
@@ -107,11 +107,7 @@ export function openDatabase(
       });
       return pendingPing;
     },
-    countConnections: () => ({
-      used: pool.totalCount - pool.idleCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
+    countConnections: () => countConnections(pool),
     close: () => pool.end(),
   };
 }

@@ -6,7 +6,7 @@ import {
   accountResetWaitDays,
   VendorId,
 } from "@relicario/shared/api";
-import { TrustedProxies } from "@relicario/tooling/http";
+import { MetricsToken, TrustedProxies } from "@relicario/tooling/http";
 import { isStoreAddress } from "@relicario/tooling/objects";
 import { z } from "zod";
 
@@ -165,12 +165,7 @@ const Environment = z.object({
    * commas.
    */
   TRUSTED_PROXIES: TrustedProxies.prefault("loopback"),
-  /** Bearer token for `/metrics`; empty or absent: `/metrics` is off. */
-  METRICS_TOKEN: z
-    .string()
-    .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
-    .transform((text) => (text === "" ? undefined : text))
-    .optional(),
+  METRICS_TOKEN: MetricsToken.optional(),
   /**
    * The signed deployment documents that the gateway serves: measurements are counted by their
    * releases. Empty or absent: all count as "other".

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 
 import { findDatabaseFault, isDataException } from "../db/faults.ts";
-import { isProblemCode, Problem, statusByCode } from "./problem.ts";
+import { isProblemCode, Problem, statusByCode, type ProblemCode } from "./problem.ts";
 import { describeError } from "./logging.ts";
 
 /** `Retry-After` of a 503: a restarting database is back by then. */
@@ -17,6 +17,11 @@ const storeRetryAfterSeconds = { full: 60, away: 5, busy: 1 } as const;
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply, error));
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem("not_found"), request, reply));
+}
+
+/** The code with which the error is answered. */
+export function getProblemCode(error: unknown): ProblemCode {
+  return toProblem(error).code;
 }
 
 function sendProblem(

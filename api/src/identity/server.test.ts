@@ -24,13 +24,14 @@ let database: TestDatabase;
 let environment: Environment;
 let issuer: string;
 let identityProcess: RunningProcess;
-/** Values that no log may contain. */
+const metricsToken = "m".repeat(32);
+/** Values that neither log nor metrics may contain. */
 const sentinels = new Set<string>();
 
 beforeAll(async () => {
   database = await createTestDatabase("identity_empty", () => Promise.resolve());
   const port = await findFreePort();
-  environment = await createEnvironment(database.url, port);
+  environment = { ...(await createEnvironment(database.url, port)), METRICS_TOKEN: metricsToken };
   issuer = environment["IDENTITY_ISSUER"] ?? "";
   identityProcess = await startProcess(environment);
 });
@@ -804,6 +805,22 @@ describe("the process", () => {
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
   });
 
+  it("shows its metrics under any host, to the bearer of the token", async () => {
+    await fetch(`${issuer}/jwks?planted=1`);
+    const address = `http://127.0.0.1:${new URL(issuer).port}/metrics`;
+    for (const headers of [{}, { authorization: `Bearer ${metricsToken}m` }])
+      expect((await fetch(address, { headers })).status).toBe(401);
+    const response = await fetch(address, { headers: { authorization: `Bearer ${metricsToken}` } });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    expect(text).toMatch(
+      /^http_server_request_duration_seconds_count\{http_request_method="GET",http_route="\/realms\/relicario\/\*",http_response_status_code="200"\} \d/m,
+    );
+    expect(text).toMatch(/^db_client_connection_count\{state="idle"\} [1-9]/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+    expect(text).not.toContain("planted");
+  });
+
   it("has a page for unknown paths", async () => {
     for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
       const page = await new Visitor().get(new URL(path, issuer));
@@ -812,13 +829,19 @@ describe("the process", () => {
     }
   });
 
-  it("logs neither names nor passwords, codes, tokens or cookies", async () => {
+  it("logs and measures neither names nor passwords, codes, tokens or cookies", async () => {
     const visitor = new Visitor();
     const { request, finalPage } = await signUp(visitor);
     await redeemTokens(request, finalPage);
     await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
-    for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state])
-      expect(identityProcess.output()).not.toContain(secret);
+    const metrics = await fetch(new URL("/metrics", issuer), { headers: { authorization: `Bearer ${metricsToken}` } });
+    const metricsText = await metrics.text();
+    expect(metricsText).toContain('http_route="/realms/relicario/interaction/:uid');
+    for (const secret of [
+      ...[...sentinels, ...visitor.cookies(), request.state, metricsToken],
+      ...["a-name-in-no-log", "a-phrase-in-no-log"],
+    ])
+      expect([identityProcess.output().includes(secret), metricsText.includes(secret)]).toEqual([false, false]);
     expect(identityProcess.output()).toContain('"msg":"signed up"'); // the log is not empty
   });
 

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { CallLimiter, ConnectionLimiter, sendStatus } from "@relicario/tooling/http";
+import { CallLimiter, ConnectionLimiter, registerMetrics, sendStatus } from "@relicario/tooling/http";
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { findDatabaseFault } from "../db/faults.ts";
+import { countConnections, measurePool } from "../db/measure-pool.ts";
 import { describeError, createLoggerOptions } from "../http/logging.ts";
 import { Accounts } from "./accounts.ts";
 import { adminRoutes } from "./admin-routes.ts";
@@ -93,10 +94,10 @@ export async function startIdentityProvider(settings: IdentitySettings): Promise
       setSecurityHeaders(reply.raw, { formTargets: origins });
       // Responses contain URLs built from the Host header, so requests for another host are
       // refused. These paths answer without URLs, and may be called by an internal name
-      // (IDP_JWKS_URL, IDP_ADMIN).
+      // (IDP_JWKS_URL, IDP_ADMIN, Prometheus).
       const path = getPath(request.url);
       const isAskedInside =
-        path === "/healthz" || path === "/readyz" || path === `${base}/jwks` || path.startsWith(`${base}/admin/`);
+        ["/healthz", "/readyz", "/metrics", `${base}/jwks`].includes(path) || path.startsWith(`${base}/admin/`);
       if (request.headers.host !== issuer.host && !isAskedInside)
         return reply.code(421).type("text/plain; charset=utf-8").send(`This is ${issuer.origin}.\n`);
     });
@@ -115,6 +116,8 @@ export async function startIdentityProvider(settings: IdentitySettings): Promise
         ? sendNotice(settings, request, reply, 500, "failed")
         : sendFailure(request, reply.header("retry-after", databaseRetrySeconds), 503);
     });
+    if (settings.metricsToken !== undefined)
+      measurePool(registerMetrics(app, settings.metricsToken), () => countConnections(pool));
     app.setNotFoundHandler((request, reply) => sendNotice(settings, request, reply, 404, "not_found"));
     app.get("/healthz", () => ({ status: "ok" }));
     app.get("/readyz", async (_request, reply) => {

@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 
+import { queueMail } from "../mail/mailer.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
 import { metricsToken } from "../testing/metrics.ts";
 import { startService, type TestService } from "../testing/service.ts";
@@ -110,6 +113,81 @@ describe("metrics", () => {
       /^db_client_connection_pending_requests 0$/m,
     ])
       expect(text).toMatch(line);
+  });
+});
+
+describe("the operator's documentation", () => {
+  it("names every metric of the service", async () => {
+    const measuredService = await startService({ METRICS_TOKEN: metricsToken });
+    const { text } = await measuredService.call("GET", "/metrics", metricsToken);
+    await measuredService.stop();
+    const documentation = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
+    const names = [...text.matchAll(/^# TYPE (?!process_|nodejs_)(\S+) /gm)].map(([, name = ""]) => name);
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !documentation.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe("metrics of what the service depends on", () => {
+  const readMetrics = async (measuredService: TestService): Promise<string> => {
+    const { status, text } = await measuredService.call("GET", "/metrics", metricsToken);
+    expect(status).toBe(200);
+    return text;
+  };
+
+  it("are 1 while database, object store and identity provider answer", async () => {
+    const measuredService = await startService({ METRICS_TOKEN: metricsToken });
+    const text = await readMetrics(measuredService);
+    await measuredService.stop();
+    for (const dependency of ["database", "object_store", "identity_provider"])
+      expect(text).toContain(`relicario_dependency_up{dependency="${dependency}"} 1\n`);
+  });
+
+  it("are 0 while they do not, and the other metrics are still there", async () => {
+    const brokenService = await startService(
+      { METRICS_TOKEN: metricsToken, IDP_AUTHORITY: "http://127.0.0.1:1/realms/relicario" },
+      undefined,
+      { inFolder: true },
+    );
+    await rm(brokenService.objectsFolder, { recursive: true });
+    await brokenService.database.forceDrop();
+    const text = await readMetrics(brokenService);
+    await brokenService.stop();
+    for (const dependency of ["database", "object_store", "identity_provider"])
+      expect(text).toContain(`relicario_dependency_up{dependency="${dependency}"} 0\n`);
+    expect(text).not.toMatch(/^relicario_mail_queue_/m);
+    expect(text).toMatch(/^process_cpu_seconds_total \d/m);
+  });
+
+  it("show how many mails wait and since when", async () => {
+    const measuredService = await startService({ METRICS_TOKEN: metricsToken });
+    const { db, now } = measuredService.app.services;
+    expect(await readMetrics(measuredService)).toMatch(
+      /^relicario_mail_queue_length 0$[^]*^relicario_mail_queue_age_seconds 0$/m,
+    );
+    const person = await measuredService.signIn();
+    await db.transaction((tx) =>
+      queueMail(tx, person.userId, "openers_changed", { now: new Date(now().getTime() - 90_000) }),
+    );
+    const text = await readMetrics(measuredService);
+    await measuredService.stop();
+    expect(text).toMatch(/^relicario_mail_queue_length 1$/m);
+    expect(text).toMatch(/^relicario_mail_queue_age_seconds 9\d(\.\d+)?$/m);
+  });
+
+  it("count exchanges that fail, by the problem's code", async () => {
+    const measuredService = await startService({ METRICS_TOKEN: metricsToken });
+    await measuredService.signIn();
+    const exchange = (vendorId: string) =>
+      measuredService.call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token: "not.a.token" } });
+    await exchange("relicario");
+    await exchange("closed");
+    const text = await readMetrics(measuredService);
+    await measuredService.stop();
+    expect(text.match(/^relicario_exchange_failures_total.*$/gm)).toEqual([
+      'relicario_exchange_failures_total{code="token_invalid"} 1',
+      'relicario_exchange_failures_total{code="vendor_disabled"} 1',
+    ]);
   });
 });
 

@@ -8,9 +8,7 @@ import { requireMetricsToken } from "../http/metrics-token.ts";
 import { Problem } from "../http/problem.ts";
 import { buildResponseSchemas } from "../http/response-schemas.ts";
 import type { Services } from "../services/services.ts";
-
-/** Probes ask every few seconds and must not wait longer. */
-const readinessTimeoutMilliseconds = 2_000;
+import { withTimeout } from "./with-timeout.ts";
 
 const HealthStatus = z.strictObject({ status: z.literal("ok") });
 const Readiness = HealthStatus.extend({
@@ -78,22 +76,10 @@ export const monitoringRoutes: FastifyPluginAsyncZod<{
 /** @throws Problem `service_unavailable` that says what is broken */
 async function requireAnswer<T>(name: string, answer: Promise<T>): Promise<T> {
   try {
-    return await withTimeout(answer, readinessTimeoutMilliseconds);
+    return await withTimeout(answer);
   } catch (cause) {
     if (cause instanceof ObjectStoreError) throw cause;
     const detail = cause instanceof UnfitDatabaseError ? cause.message : `${name} does not answer`;
     throw new Problem("service_unavailable", { cause, detail });
   }
-}
-
-async function withTimeout<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error("no answer in time"));
-    }, milliseconds);
-  });
-  return Promise.race([promise, timeout]).finally(() => {
-    clearTimeout(timer);
-  });
 }

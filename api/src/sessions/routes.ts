@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { Counter } from "prom-client";
 
 import { findAccountIds } from "../accounts/identities.ts";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
+import { getProblemCode } from "../http/on-error.ts";
 import { Problem, statusByCode } from "../http/problem.ts";
 import { rateLimitRules } from "../http/rate-limits.ts";
 import { getRequestContext } from "../language/language.ts";
@@ -21,7 +23,13 @@ import {
 } from "./sign-ins.ts";
 
 export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, env, identityProvider, limiter, now, sessionTokens, vendors } = services;
+  const { db, env, identityProvider, limiter, metrics, now, sessionTokens, vendors } = services;
+  const exchangeFailures = new Counter({
+    name: "relicario_exchange_failures_total",
+    help: "Exchanges of a provider's token that gave no session, by the problem's code",
+    labelNames: ["code"],
+    registers: [metrics],
+  });
   const writeConfig = { access: "signed_in", rateLimits: [rateLimitRules.write] } as const;
 
   app.post(
@@ -31,38 +39,50 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       bodyLimit: 20 * 1024,
       config: { access: "public", idempotent: true }, // its limits depend on the token
     },
-    async (request) => {
-      const { body, query, ip: address } = request;
-      const { vendor, identity } = await countRefusals(address, async () => ({
-        vendor: authorizeExchange(vendors, query.app_vendor_id),
-        identity: await identityProvider.verify(body.token),
-      }));
-      await limiter.consume(rateLimitRules.exchangePerPerson, { subject: `${identity.issuer}\n${identity.subject}` });
-      // Renewals are not counted: the open tabs of a whole office renew from one IP address.
-      if (!(await isRenewal(db, vendor.id, identity))) {
-        await limiter.consume(rateLimitRules.signIn, { address });
-        await limiter.consume(rateLimitRules.signInGlobal, {});
-      }
-      const exchange = {
-        vendorId: vendor.id,
-        lifetimeSeconds: env.SESSION_TTL_SECONDS,
-        adoptsEmail: env.IDP_EMAIL === "adopt",
-        caller: readCallerInfo(request),
-        ...getRequestContext(request, now()),
-      };
-      const { id: sessionId, ...session } = await db.transaction((tx) =>
-        createSession(tx, identity, exchange, services.mailer),
-      );
-      return {
-        token: await sessionTokens.sign({
-          ...session,
+    (request) =>
+      countFailures(async () => {
+        const { body, query, ip: address } = request;
+        const { vendor, identity } = await countRefusals(address, async () => ({
+          vendor: authorizeExchange(vendors, query.app_vendor_id),
+          identity: await identityProvider.verify(body.token),
+        }));
+        await limiter.consume(rateLimitRules.exchangePerPerson, {
+          subject: `${identity.issuer}\n${identity.subject}`,
+        });
+        // Renewals are not counted: the open tabs of a whole office renew from one IP address.
+        if (!(await isRenewal(db, vendor.id, identity))) {
+          await limiter.consume(rateLimitRules.signIn, { address });
+          await limiter.consume(rateLimitRules.signInGlobal, {});
+        }
+        const exchange = {
           vendorId: vendor.id,
-          sessionId,
-          authTime: identity.authTime,
-        }),
-      };
-    },
+          lifetimeSeconds: env.SESSION_TTL_SECONDS,
+          adoptsEmail: env.IDP_EMAIL === "adopt",
+          caller: readCallerInfo(request),
+          ...getRequestContext(request, now()),
+        };
+        const { id: sessionId, ...session } = await db.transaction((tx) =>
+          createSession(tx, identity, exchange, services.mailer),
+        );
+        return {
+          token: await sessionTokens.sign({
+            ...session,
+            vendorId: vendor.id,
+            sessionId,
+            authTime: identity.authTime,
+          }),
+        };
+      }),
   );
+
+  async function countFailures<T>(exchange: () => Promise<T>): Promise<T> {
+    try {
+      return await exchange();
+    } catch (error) {
+      exchangeFailures.inc({ code: getProblemCode(error) });
+      throw error;
+    }
+  }
 
   /**
    * Counts an unverified call only for its IP address: otherwise anyone could use up everyone's

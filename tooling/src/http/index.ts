@@ -5,3 +5,4 @@ export { equalsInConstantTime } from "./equals-in-constant-time.ts";
 export { ConnectionLimits } from "./limits.ts";
 export { measureResponses } from "./measure-responses.ts";
 export { sendStatus } from "./problem.ts";
+export { MetricsToken, registerMetrics } from "./register-metrics.ts";

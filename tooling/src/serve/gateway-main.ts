@@ -2,6 +2,7 @@ import { Origin, PortalTrustAnchors } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { TrustedProxies } from "../http/address.ts";
+import { MetricsToken } from "../http/register-metrics.ts";
 import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
 import { ServeLimits } from "./limits.ts";
@@ -27,12 +28,7 @@ const settings = readEnvironment("gateway", {
   TRUSTED_PROXIES: TrustedProxies.prefault(""),
   /** Replaces limits by name (limits.ts), such as `{"callsOfAddress":2000}` for a large office. */
   GATEWAY_LIMITS: jsonSetting(ServeLimits).prefault("{}"),
-  /** Bearer token for `/metrics`; empty or absent: `/metrics` is off. */
-  METRICS_TOKEN: z
-    .string()
-    .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
-    .transform((text) => (text === "" ? undefined : text))
-    .optional(),
+  METRICS_TOKEN: MetricsToken.optional(),
 });
 
 const app = await buildGateway({

@@ -24,6 +24,7 @@ import { getErrorCode } from "../error-code.ts";
 import { normalizeAddress, type ProxyTrustCheck } from "../http/address.ts";
 import { ConnectionLimiter } from "../http/connection-limiter.ts";
 import { sendProblem, sendStatus } from "../http/problem.ts";
+import { registerMetrics } from "../http/register-metrics.ts";
 import { registerBodyParsers } from "./request-bodies.ts";
 import {
   releaseResponseRules,
@@ -47,7 +48,6 @@ import {
 } from "./headers.ts";
 import { defaultLimits, serviceTimeoutMs, type ServeLimits } from "./limits.ts";
 import { createHostPageReader } from "./host-page.ts";
-import { registerMetrics } from "./metrics.ts";
 import { openPool } from "./pool.ts";
 import { atVault, createVaultConstraint, createVaultHostCheck, registerVaultRoutes } from "./vault-origin.ts";
 

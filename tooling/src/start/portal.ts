@@ -202,6 +202,7 @@ export async function startPortal({
         ]),
         ...secrets.identity,
         IDENTITY_ADMIN_TOKEN: secrets.identityAdminToken,
+        METRICS_TOKEN: metricsToken,
         DEMO_ACCOUNT: JSON.stringify(secrets.demoAccount),
       }),
     });
