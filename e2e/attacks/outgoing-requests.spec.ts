@@ -10,7 +10,7 @@ import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { takePicture } from "../pages/camera-window.ts";
 import { makeKit } from "../pages/kit.ts";
 import { answerDeviceQuestion, openRecovery, revealSecret, showPicture } from "../pages/secrets.ts";
-import { fillInField, pictureField } from "../pages/picture-field.ts";
+import { fillInField, pictureField, pressButton } from "../pages/picture-field.ts";
 import { encodeIdentity, decodeIdentity } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { buildCameraArguments, writeCameraFilm } from "../support/camera.ts";
@@ -54,14 +54,14 @@ test("an attacker reads every request: finds nothing of a picture from the camer
     await fillInField(page, "Repeat the passphrase", inputs.passphrase);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Save the picture" }).click(),
+      pictureField(page).getByRole("button", { name: "Save the picture" }).click(),
     ]);
     await download.saveAs(pictureFile);
-    await page.getByRole("button", { name: "Continue" }).click();
+    await pressButton(page, "Continue");
     await page.getByLabel("Your secret").fill(inputs.content);
     await page.getByLabel("Title").fill(inputs.title);
     await page.getByRole("checkbox", { name: /I have never protected anything in this account/ }).check();
-    await page.getByRole("button", { name: "Protect", exact: true }).click();
+    await pressButton(page, "Protect");
     await page.getByRole("link", { name: "I have saved copies of my picture" }).click({ timeout: 120_000 });
     await answerDeviceQuestion(page, "My own device");
   });

@@ -242,9 +242,10 @@ test("one byte more in the engine's WASM, in Firefox: no picture is processed, a
   try {
     await withFirefox(portal.origin, account, async (page) => {
       await goTo(page, "/add-secret");
-      const chooser = await page.waitForSelector("main input[type=file]");
+      const element = await (await page.waitForSelector("iframe[data-vault-element=picture]"))?.contentFrame();
+      const chooser = await element?.waitForSelector("input[type=file]");
       await chooser?.uploadFile(photographs.small);
-      await page.locator("main::-p-text(The part that encrypts and opens secrets did not load)").wait();
+      await element?.waitForSelector("::-p-text(The part that encrypts and opens secrets did not load)");
       await expectRestWorksInFirefox(page);
     });
   } finally {

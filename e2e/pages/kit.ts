@@ -22,9 +22,9 @@ export async function makeKit(
   note = "",
 ): Promise<SavedKit> {
   await navigateInApp(page, "/safeguard");
+  await page.getByLabel("Note written on the kit (optional)").fill(note); // before an element keeps the keyboard
   await choosePicture(page, picture);
   if (passphrase !== null) await fillInField(page, "Passphrase, if the picture has one", passphrase);
-  await page.getByLabel("Note written on the kit (optional)").fill(note);
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: 120_000 }),
     page.getByRole("button", { name: "Make the kit" }).click(),

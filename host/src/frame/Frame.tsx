@@ -9,7 +9,7 @@ import { isSharedLinkView } from "../routes/routes.ts";
 import { getClaims } from "../session/token-exchange.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
 import { ClockNotice } from "./ClockNotice.tsx";
-import { frameSizes } from "./styles.ts";
+import { frameSizes } from "../popups/frame-sizes.ts";
 import { DeletionNotice } from "./DeletionNotice.tsx";
 import { ExposedLinkNotice } from "./ExposedLinkNotice.tsx";
 import { LogoutDialog } from "./LogoutDialog.tsx";

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { frameSizes } from "./styles.ts";
+import { frameSizes } from "../popups/frame-sizes.ts";
 import { destinations, isCurrent } from "../routes/navigation.ts";
 import { usePrefetch } from "../context/prefetch.ts";
 

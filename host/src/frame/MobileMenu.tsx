@@ -9,7 +9,8 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, FeedbackEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
-import { entryStyles, EntryText, frameSizes } from "./styles.ts";
+import { frameSizes } from "../popups/frame-sizes.ts";
+import { entryStyles, EntryText } from "./styles.ts";
 import { destinations } from "../routes/navigation.ts";
 
 export interface MobileMenuProps {

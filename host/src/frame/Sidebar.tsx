@@ -14,7 +14,8 @@ import {
   ThemeEntry,
   WithTooltip,
 } from "./Entries.tsx";
-import { EntryButton, entryStyles, EntryText, frameSizes } from "./styles.ts";
+import { frameSizes } from "../popups/frame-sizes.ts";
+import { EntryButton, entryStyles, EntryText } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "../routes/navigation.ts";
 

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { createGlobalStyle, styled } from "styled-components";
 
 import { LoginEntry } from "./Entries.tsx";
-import { frameSizes } from "./styles.ts";
+import { frameSizes } from "../popups/frame-sizes.ts";
 import { Logo } from "./Logo.tsx";
 import { MobileMenu } from "./MobileMenu.tsx";
 

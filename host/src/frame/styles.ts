@@ -1,12 +1,6 @@
 import { s, space } from "@relicario/shared/ui";
 import { css, styled } from "styled-components";
 
-/**
- * Sizes of the frame in pixels: sidebar widths, and the maximum width of a user name
- * (specification, section 2).
- */
-export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;
-
 export const entryStyles = css`
   display: flex;
   align-items: center;

@@ -7,6 +7,8 @@ import { useTranslation } from "react-i18next";
 import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps } from "react-toastify/unstyled";
 import { styled } from "styled-components";
 
+import { frameSizes } from "./frame-sizes.ts";
+
 /** How long a toast is shown, in milliseconds (specification, section 9). */
 const toastMilliseconds = 5000;
 
@@ -132,9 +134,9 @@ const ToastArea = styled.div`
     color: ${s("dangerText")};
   }
   ${media.mobile} {
-    /* By default toasts touch the edges of a phone. */
+    /* Above the bottom bar, since at the top they would cover a heading. */
     & .Toastify__toast-container {
-      inset: ${space(2)} ${space(2)} auto;
+      inset: auto ${space(2)} calc(${frameSizes.mobileBar}px + env(safe-area-inset-bottom) + ${space(2)});
       width: auto;
       margin: 0;
       padding: 0;

@@ -2,7 +2,7 @@ import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type RecoveryImage, type Vault } from "@relicario/shared/contract";
 import { Checkbox, FieldError } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { FormProvider, useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
@@ -19,13 +19,15 @@ import { HandoverSection } from "./HandoverSection.tsx";
 
 interface AddSecretFormProps {
   readonly vault: Vault;
+  /** False while the vault's frame is gone and another one loads. */
+  readonly isVaultReady: boolean;
   /** Whether the account is empty, so that saving creates its keys. */
   readonly isFirstSecret: boolean;
   readonly images: readonly RecoveryImage[];
   readonly suggestions: readonly string[];
 }
 
-export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: AddSecretFormProps) {
+export function AddSecretForm({ vault, isVaultReady, isFirstSecret, images, suggestions }: AddSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
   const [redirect, setRedirect] = useState<{ readonly path: string } | null>(null);
@@ -47,7 +49,10 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
       emptyConfirmed: false,
     },
   });
-  const { handleSubmit, formState } = form;
+  const { handleSubmit, formState, setValue } = form;
+  useEffect(() => {
+    setValue("openerHandle", null); // one of another vault is not valid
+  }, [vault, setValue]);
   const { operation, savesInBackground, save } = useSave(vault);
   const { running, progress, error: failure, asksOpener, cancel } = operation;
   const pictureFailed = !asksOpener && failure?.code.startsWith("picture_") === true;
@@ -97,6 +102,7 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
           </Card>
           <ImageSection
             vault={vault}
+            isVaultReady={isVaultReady}
             images={images}
             pictureError={pictureFailed ? failure : null}
             editing={false}
@@ -104,7 +110,9 @@ export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: Add
           />
           {isFirstSecret && <EmptyAccountConfirmation disabled={running} />}
           {running && !asksOpener && <SaveProgress progress={progress} inBackground={savesInBackground} />}
-          {asksOpener && <SaveOpenerPrompt vault={vault} operation={operation} onSubmit={() => void submit()} />}
+          {asksOpener && isVaultReady && (
+            <SaveOpenerPrompt vault={vault} operation={operation} onSubmit={() => void submit()} />
+          )}
           {!pictureFailed && !asksOpener && <ErrorNotice error={failure} />}
           {formState.submitCount > 0 && Object.keys(errors).length > 0 && (
             <FieldError>{t("save.incomplete_error")}</FieldError>

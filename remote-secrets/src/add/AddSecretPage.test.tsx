@@ -1,8 +1,16 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { useMemo, useState } from "react";
 
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import type { CallOptions, PictureFieldProps, NewSecretInput } from "@relicario/shared/contract";
+import {
+  PortalContext,
+  usePortal,
+  type CallOptions,
+  type PictureFieldProps,
+  type NewSecretInput,
+  type Vault,
+} from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
   createFakeVault,
@@ -70,6 +78,21 @@ function KnownImageField({ onChange, onRecognise }: PictureFieldProps) {
     <button type="button" onClick={handleShow}>
       Show the garden
     </button>
+  );
+}
+
+/** The page in a portal whose vault a press replaces. */
+function PageWithNextVault({ nextVault }: { readonly nextVault: Promise<Vault> }) {
+  const portal = usePortal();
+  const [vault, setVault] = useState(portal.vault);
+  const currentPortal = useMemo(() => ({ ...portal, vault }), [portal, vault]);
+  return (
+    <PortalContext.Provider value={currentPortal}>
+      <button type="button" onClick={() => setVault(nextVault)}>
+        Lose the vault
+      </button>
+      <AddSecretPage />
+    </PortalContext.Provider>
   );
 }
 
@@ -163,6 +186,34 @@ describe("AddSecretPage", () => {
     await save();
     await waitFor(async () => {
       expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Garden", "Picture 2"]);
+    });
+  });
+
+  it("keeps what was typed while the vault's frame is loaded again, and asks for the picture again", async () => {
+    let load: (vault: Vault) => void = () => undefined;
+    const nextVault = new Promise<Vault>((resolve) => (load = resolve));
+    await renderApp(<PageWithNextVault nextVault={nextVault} />, {
+      vault: createFakeVault(),
+      path: "/add-secret",
+      routePattern: "/add-secret",
+    });
+    await fillForm();
+    await userEvent.click(screen.getByRole("button", { name: "Lose the vault" }));
+    expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("Wallet");
+    expect(screen.queryByLabelText("Choose a picture")).not.toBeInTheDocument();
+
+    const vault = createFakeVault();
+    await act(async () => {
+      load(vault);
+      await nextVault;
+    });
+    expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
+    await save();
+    expect(await screen.findByText(/Choose a picture that can be used/)).toBeVisible();
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("market"));
+    await save();
+    await waitFor(async () => {
+      expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["Wallet"]);
     });
   });
 

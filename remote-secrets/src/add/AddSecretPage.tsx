@@ -1,4 +1,4 @@
-import { usePortal, type RecoveryImage } from "@relicario/shared/contract";
+import { usePortal, type RecoveryImage, type Vault } from "@relicario/shared/contract";
 import { Card, ErrorNotice, Loading, Page, Skeleton, Stack, useVault, useVaultState } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -37,6 +37,9 @@ export default function AddSecretPage() {
   if (snapshot === null && state.status === "unlocked" && images.data !== undefined)
     setSnapshot({ isFirstSecret: false, images: images.data });
   if (snapshot !== null && state.status === "locked") setSnapshot(null);
+  // Kept while the vault's frame is loaded again, so that the form stays mounted with its input.
+  const [latestVault, setLatestVault] = useState<Vault | null>(null);
+  if (vault !== null && vault !== latestVault) setLatestVault(vault);
 
   if (searchParams.has("guided") && state.status === "empty") return <Navigate to="/welcome-backup" replace />;
   const failure =
@@ -49,9 +52,10 @@ export default function AddSecretPage() {
       {failure === null && vault !== null && state.status === "locked" && (
         <UnlockNotice vault={vault} returnTo="/add-secret" reason="add" />
       )}
-      {vault !== null && snapshot !== null && (
+      {latestVault !== null && snapshot !== null && (
         <AddSecretForm
-          vault={vault}
+          vault={latestVault}
+          isVaultReady={vault !== null}
           {...snapshot}
           suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]}
         />

@@ -1,7 +1,8 @@
 import { usePortal, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { useVault, useVaultState, type VaultAccess } from "@relicario/shared/ui";
-import { queryOptions, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { queryOptions, skipToken, useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
+import { useState } from "react";
 
 import { useClearOnLock } from "./clear-on-lock.ts";
 import { secretKeys } from "./keys.ts";
@@ -185,8 +186,8 @@ export type SecretsState =
       /** Progress of opening the rows; null once `rows` is complete. */
       readonly openingProgress: { readonly opened: number; readonly total: number } | null;
       /**
-       * Whether uploads and share marks are loaded too, so that their arrival does not move the
-       * rows.
+       * Whether uploads and share marks are loaded too, and `rows` include the changes of earlier
+       * screens, so that no arrival moves the rows.
        */
       readonly layoutSettled: boolean;
     };
@@ -204,6 +205,7 @@ export function useSecrets(): SecretsState {
   const shares = useQuery(liveSharesQuery(vault, user.userId, state.status));
   useQuery(imagesQuery(vault, user.userId, state.status));
   useClearOnLock();
+  const hasChangesToRead = useChangesToRead(user.userId, state.status, rows);
 
   if (access.status === "failed")
     return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
@@ -213,7 +215,7 @@ export function useSecrets(): SecretsState {
   if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error)))
     return { status: "failed", failure };
   if (vault === null || state.status === "unknown") return { status: "loading" };
-  const layoutSettled = !isFirstFetchPending(uploads) && !isFirstFetchPending(shares);
+  const layoutSettled = !hasChangesToRead && !isFirstFetchPending(uploads) && !isFirstFetchPending(shares);
   if (rows.data !== undefined)
     return {
       status: "ready",
@@ -234,6 +236,23 @@ export function useSecrets(): SecretsState {
     openingProgress: partialRows.data,
     layoutSettled,
   };
+}
+
+/**
+ * Whether the screen opened with cached rows that a change has invalidated, such as an added
+ * secret, and their refetch has not ended. False after its first failure.
+ */
+function useChangesToRead(
+  userId: string,
+  status: VaultState["status"],
+  { data, isFetching, failureCount }: Pick<UseQueryResult, "data" | "isFetching" | "failureCount">,
+): boolean {
+  const client = useQueryClient();
+  const [isWaiting, setIsWaiting] = useState(true);
+  const isInvalidated = client.getQueryState(secretKeys.rows(userId, status))?.isInvalidated === true;
+  const hasEnded = data !== undefined && !(isInvalidated && isFetching && failureCount === 0);
+  if (isWaiting && hasEnded) setIsWaiting(false); // later changes are refetched under the shown rows
+  return isWaiting && !hasEnded && data !== undefined;
 }
 
 /**

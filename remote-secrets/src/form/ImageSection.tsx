@@ -1,7 +1,7 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { ChoiceGroup, FieldError, maxImageNameLength, TextField, type Choice } from "@relicario/shared/forms";
-import { Card, SectionTitle, Stack, useErrorMessage, useReleaseOpener } from "@relicario/shared/ui";
+import { Card, SectionTitle, Skeleton, Stack, useErrorMessage, useReleaseOpener } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { useState } from "react";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
@@ -12,6 +12,8 @@ import { allImages, newImage, sameImages, type SecretDraft } from "./secret-draf
 
 interface ImageSectionProps {
   readonly vault: Vault;
+  /** False while the vault's frame is gone and another one loads. */
+  readonly isVaultReady?: boolean;
   readonly images: readonly RecoveryImage[];
   /** Failure of the last save, which is shown at the picture field. */
   readonly pictureError: PortalError | null;
@@ -21,7 +23,14 @@ interface ImageSectionProps {
 }
 
 /** Chooses the recovery images that open the secret, or a new image with an optional passphrase. */
-export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
+export function ImageSection({
+  vault,
+  isVaultReady = true,
+  images,
+  pictureError,
+  editing,
+  disabled,
+}: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control } = useFormContext<SecretDraft>();
   const translateProblem = useProblemText();
@@ -52,7 +61,9 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
             )}
           />
         )}
-        {isNew && <NewImageFields vault={vault} pictureError={pictureError} disabled={disabled} />}
+        {isNew && (
+          <NewImageFields vault={vault} isVaultReady={isVaultReady} pictureError={pictureError} disabled={disabled} />
+        )}
       </Stack>
     </Card>
   );
@@ -63,9 +74,10 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
  */
 function NewImageFields({
   vault,
+  isVaultReady,
   pictureError,
   disabled,
-}: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled">) {
+}: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled"> & { readonly isVaultReady: boolean }) {
   const { t } = useTranslation("beta-add-secret");
   const describeError = useErrorMessage();
   const { control, register, formState, resetField } = useFormContext<SecretDraft>();
@@ -76,23 +88,27 @@ function NewImageFields({
       <Controller
         control={control}
         name="openerHandle"
-        render={({ field, fieldState }) => (
-          <vault.PictureField
-            purpose="choose"
-            value={field.value}
-            disabled={disabled}
-            error={
-              translateProblem(fieldState.error?.message) ??
-              (pictureError === null ? null : describeError(pictureError))
-            }
-            onChange={field.onChange}
-            onRecognise={(image) => {
-              setInUse(image !== null);
-              // an invalid name in a hidden field would block the form
-              if (image !== null) resetField("imageName");
-            }}
-          />
-        )}
+        render={({ field, fieldState }) =>
+          isVaultReady ? (
+            <vault.PictureField
+              purpose="choose"
+              value={field.value}
+              disabled={disabled}
+              error={
+                translateProblem(fieldState.error?.message) ??
+                (pictureError === null ? null : describeError(pictureError))
+              }
+              onChange={field.onChange}
+              onRecognise={(image) => {
+                setInUse(image !== null);
+                // an invalid name in a hidden field would block the form
+                if (image !== null) resetField("imageName");
+              }}
+            />
+          ) : (
+            <Skeleton height="180px" />
+          )
+        }
       />
       {!inUse && (
         <TextField

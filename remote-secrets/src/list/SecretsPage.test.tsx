@@ -1,12 +1,14 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
+import type { SecretRow } from "@relicario/shared/contract";
 import {
   createFakeVault,
   expectAccessible,
   createPictureFile,
   renderApp,
   type FakeSecret,
+  type FakeVault,
   type FakeVaultSettings,
   type RenderedApp,
   createOpenerHandle,
@@ -371,6 +373,37 @@ describe("SecretsPage", () => {
       await waitFor(() => {
         expect(getNames()).toEqual(["alpha"]);
       });
+    });
+  });
+
+  describe("after a change on the screen before", () => {
+    /** Opens the list again, while `readRows` stands for the vault's next reading. */
+    async function changeThenVisitList(readRows: (vault: FakeVault) => Promise<readonly SecretRow[]>) {
+      const vault = createFakeVault({ secrets: sampleSecrets });
+      let hasChanged = false;
+      const list: FakeVault["list"] = (options) => (hasChanged ? readRows(vault) : vault.list(options));
+      const { goTo, queryClient, portal } = await renderPage({}, { vault: { ...vault, list } });
+      expect(await screen.findByText("2 secrets")).toBeVisible();
+      await goTo("/elsewhere");
+      await vault.trash(firstSecretId);
+      hasChanged = true;
+      await act(() => queryClient.invalidateQueries({ queryKey: secretKeys.all(portal.user.userId) }));
+      await goTo("/secrets");
+    }
+
+    it("waits for the rows, so that none moves later", async () => {
+      let read: () => void = () => undefined;
+      const reading = new Promise<void>((resolve) => (read = resolve));
+      await changeThenVisitList((vault) => reading.then(() => vault.list()));
+      expect(await screen.findByText("Loading your secrets")).toBeVisible();
+      expect(screen.queryByText("House keys")).not.toBeInTheDocument();
+      read();
+      expect(await screen.findByText("1 secret")).toBeVisible();
+    });
+
+    it("shows the previous rows when they cannot be read", async () => {
+      await changeThenVisitList(() => Promise.reject(new PortalError("offline")));
+      expect(await screen.findByText("2 secrets")).toBeVisible();
     });
   });
 

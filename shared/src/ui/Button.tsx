@@ -97,6 +97,7 @@ const tones = {
     background: transparent;
     color: ${s("accentText")};
     border-color: transparent;
+    text-align: start; /* of a text that wraps */
     text-decoration: underline;
     text-underline-offset: 0.2em;
     &:hover:not(:disabled) {
