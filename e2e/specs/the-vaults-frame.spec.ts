@@ -120,7 +120,10 @@ test("where its frame is navigated, removed or dead, the page is locked, and ano
   }
 });
 
-test("an element in use clears itself once the vault's frame is gone", async ({ page }) => {
+test("an element in use clears itself once the vault's frame is gone, and the form keeps its title", async ({
+  page,
+}) => {
+  page.on("dialog", (dialog) => dialog.accept()); // leaves the page without saving
   await signUp(page, newAccount());
   const ends: Readonly<Record<string, () => Promise<unknown>>> = {
     removed: () => page.evaluate(() => document.querySelector("iframe[title=vault]")?.remove()),
@@ -132,11 +135,15 @@ test("an element in use clears itself once the vault's frame is gone", async ({ 
   for (const [name, end] of Object.entries(ends)) {
     await test.step(name, async () => {
       await page.goto("/add-secret");
+      await page.getByLabel("Title").fill("typed title");
       await choosePicture(page, photographs.small);
       await fillInField(page, "Passphrase", "four words");
       const passphrase = pictureField(page).getByRole("textbox", { name: "Passphrase", exact: true });
       await end();
       await expect(passphrase).toBeHidden({ timeout: 10_000 }); // of a removed frame the page hears by pings
+      await choosePicture(page, photographs.small); // in another element
+      await expect(passphrase).toBeVisible();
+      await expect(page.getByLabel("Title")).toHaveValue("typed title");
     });
   }
 });
