@@ -67,8 +67,8 @@ test("rotation: a lost device shows no titles, and everything opens with the pre
   const page = await firstPage.context().newPage();
   await test.step("another tab continues: the account gets a new key, and everything opens", async () => {
     await page.goto("/secrets");
-    // After the switch a page that was closed before it saved the new key is locked, as any
-    // other device.
+    // After the switch a page that was closed before it saved the new key is locked, like
+    // another device.
     const lockedNotice = page.getByText("This device is locked");
     await expect(lockedNotice.or(row(page, secrets[0].title))).toBeVisible({ timeout: 60_000 });
     if (await lockedNotice.isVisible()) {
@@ -144,8 +144,8 @@ for (let account = 1; account <= accountCount; account++)
 
         const nextPage = await firstPage.context().newPage();
         await nextPage.goto("/secrets");
-        // After the switch a page that was closed before it saved the new key is locked, as any
-        // other device.
+        // After the switch a page that was closed before it saved the new key is locked, like
+        // another device.
         const lockedNotice = nextPage.getByText("This device is locked");
         await expect(lockedNotice.or(row(nextPage, secrets[0]?.title ?? ""))).toBeVisible({ timeout: 60_000 });
         if (await lockedNotice.isVisible()) {

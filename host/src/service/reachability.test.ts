@@ -58,7 +58,7 @@ describe("createReachability", () => {
     expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  it("is up again as soon as any call succeeds", async () => {
+  it("is up again with the first call that succeeds", async () => {
     const { http, checkService, reachability, call } = setUp();
     http.failWith("service_unavailable");
     await call();
