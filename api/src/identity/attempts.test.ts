@@ -1,6 +1,7 @@
 import { Pool } from "pg";
 
 import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
+import { openFaultInjector } from "../testing/database-faults.ts";
 import { AttemptLimiter, TooManyAttempts } from "./attempts.ts";
 import { migrate, deleteExpiredRows } from "./database.ts";
 
@@ -77,6 +78,23 @@ describe("AttemptLimiter", () => {
     await pool.query("update attempts set ends_at = now()");
     await attemptLimiter.slowDown(limit, "many");
     await attemptLimiter.slowDown(limit, "many"); // the count starts at one again
+  });
+
+  it("admits an attempt that started before the one it waited for", async () => {
+    await pool.query("delete from attempts");
+    await attemptLimiter.slowDown(limit, "overtaken");
+    const overtaking = await openFaultInjector(database.url);
+    try {
+      await overtaking.query("begin");
+      await overtaking.query("update attempts set count = count + 1");
+      const overtaken = attemptLimiter.slowDown(limit, "overtaken");
+      await overtaking.waitForBlocked(1);
+      await overtaking.query("update attempts set next_at = clock_timestamp()");
+      await overtaking.query("commit");
+      await overtaken;
+    } finally {
+      await overtaking.close();
+    }
   });
 
   it("records without refusing, and says when the limit is reached", async () => {

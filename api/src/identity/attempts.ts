@@ -115,6 +115,8 @@ export class AttemptLimiter {
    */
   async slowDown(limit: AttemptLimit, subject: string): Promise<void> {
     const key = this.#digest(limit, subject);
+    // Attempts at once wait for the row: one that started first may see a `next_at` after its own
+    // `now()`. The clock of the moment it has the row decides.
     const { rowCount } = await this.#pool.query(
       `insert into attempts as a (key, count, ends_at) values ($1, 1, now() + make_interval(secs => $2))
        on conflict (key) do update set
@@ -122,7 +124,7 @@ export class AttemptLimiter {
          next_at = case when a.ends_at <= now() or a.count + 1 < $3 then now()
                    else now() + make_interval(secs => least($4, 2.0 ^ least(a.count + 2 - $3, 20))) end,
          ends_at = excluded.ends_at
-       where a.next_at <= now() or a.ends_at <= now()`,
+       where a.next_at <= clock_timestamp() or a.ends_at <= now()`,
       [key, limit.windowSeconds, limit.maxAttempts, maxWaitSeconds],
     );
     if (rowCount === 1) return;
