@@ -6,7 +6,7 @@
  */
 import { openAsBlob } from "node:fs";
 
-import { createHttpClient, toBase64url, Me } from "@relicario/shared/api";
+import { createHttpClient, maxBatchSecrets, toBase64url, Me } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { loadEngineInNode } from "@relicario/engine/node";
@@ -63,9 +63,7 @@ const { openedKeyring } = await openKeyring(vault, keys, vault.accountKey, accou
 const rows: RootRow[] = [...account.rows.values()];
 let { keyring } = account.view;
 
-/** Needs no other secret, so it runs while the previous one is stored. */
 async function sealSecret(index: number) {
-  const secretId = newId(Date.now());
   const content = await sealContent("text", utf8(`what is kept under number ${String(index)}`));
   const description = {
     title: `${pick(things, index)} ${String(index)}, ${pick(places, index)}`,
@@ -75,34 +73,29 @@ async function sealSecret(index: number) {
     mime: "text/plain",
     createdAt: formatTimestamp(Date.now()),
   };
-  return {
-    secretId,
-    content: toBase64url(content.sealed),
-    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, description, content, openedKeyring.book.openers),
-  };
+  const secretId = newId(Date.now());
+  const { root, ...row } = await sealRow(
+    vault,
+    keys,
+    { secretId, version: 1, rev: 1 },
+    description,
+    content,
+    openedKeyring.book.openers,
+  );
+  return { root, secret: { secret_db_id: secretId, ...row, content: toBase64url(content.sealed) } };
 }
 
-let nextSecretPromise = sealSecret(0);
-for (let index = 0; index < count; index++) {
-  const { secretId, content, row } = await nextSecretPromise;
-  rows.push(row.root);
-  const change = await buildNextChange(
+for (let start = 0; start < count; start += maxBatchSecrets) {
+  const size = Math.min(maxBatchSecrets, count - start);
+  const batch = await Promise.all(Array.from({ length: size }, (_, index) => sealSecret(start + index)));
+  rows.push(...batch.map(({ root }) => root));
+  const { keyringChange } = await buildNextChange(
     vault,
     { view: { keyring, openedKeyring }, rows: account.rows },
     openedKeyring,
     rows,
     {},
   );
-  const storePromise = vault.service.store({
-    secret_db_id: secretId,
-    label: row.label,
-    ticket: row.ticket,
-    ticket_sig: row.ticket_sig,
-    content,
-    keyring: change.keyringChange,
-  });
-  if (index + 1 < count) nextSecretPromise = sealSecret(index + 1); // seal the next secret meanwhile
-  await storePromise;
-  keyring = { ...keyring, state_rev: change.keyringChange.state_rev, state: change.keyringChange.state };
-  if ((index + 1) % 1_000 === 0) console.log(`${String(index + 1)} secrets`);
+  await vault.service.storeBatch({ secrets: batch.map(({ secret }) => secret), keyring: keyringChange });
+  keyring = { ...keyring, state_rev: keyringChange.state_rev, state: keyringChange.state };
 }
