@@ -1,6 +1,16 @@
 import swagger from "@fastify/swagger";
 import { API_VERSION } from "@relicario/shared/api";
-import { ConnectionLimiter, ConnectionLimits, measureResponses, sendStatus } from "@relicario/tooling/http";
+import {
+  ConnectionLimiter,
+  ConnectionLimits,
+  createLoggerOptions,
+  createTraceAdopter,
+  describeError,
+  logResponses,
+  type LogStream,
+  measureResponses,
+  sendStatus,
+} from "@relicario/tooling/http";
 import { combineStores, openObjectStore } from "@relicario/tooling/objects";
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
 import {
@@ -9,7 +19,6 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from "fastify-type-provider-zod";
-import { randomUUID } from "node:crypto";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -29,10 +38,10 @@ import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.t
 import { buildCommonHeaders, setResponseHeaders } from "./http/headers.ts";
 import { limitJsonShape } from "./http/json-shape.ts";
 import { createKeyedLock } from "./http/keyed-lock.ts";
-import { describeError, logResponses, createLoggerOptions, type LogStream } from "./http/logging.ts";
 import { handleErrors } from "./http/on-error.ts";
 import { createPartLock } from "./http/part-lock.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
+import { rememberTraces } from "./http/request-trace.ts";
 import { enforceResponseTimeout } from "./http/response-timeout.ts";
 import { retryIdempotentCalls } from "./http/retry-idempotent.ts";
 import { drainUnreadBodies } from "./http/unread-bodies.ts";
@@ -90,7 +99,7 @@ export async function buildApp(
   const http = Fastify({
     ...connections.serverOptions,
     ...createLoggerOptions(env.LOG_LEVEL, logStream),
-    genReqId: () => randomUUID(),
+    genReqId: createTraceAdopter(({ socket }) => env.TRUSTED_PROXIES(socket.remoteAddress ?? "", 0)),
     trustProxy: env.TRUSTED_PROXIES,
     bodyLimit: 16 * 1024, // routes override it
     return503OnClosing: true,
@@ -178,6 +187,7 @@ export async function buildApp(
   drainUnreadBodies(http);
   limitJsonShape(http);
   logResponses(http);
+  rememberTraces(http);
   const sweepMetrics = createSweepMetrics(metrics);
   handleErrors(http);
   retryIdempotentCalls(http);

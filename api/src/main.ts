@@ -1,8 +1,9 @@
+import { describeError } from "@relicario/tooling/http";
+
 import { buildApp } from "./app.ts";
 import { UnfitDatabaseError } from "./db/database.ts";
 import { migrateDatabase } from "./db/migrate.ts";
 import { EnvironmentError, parseEnv, type Env } from "./env/env.ts";
-import { describeError } from "./http/logging.ts";
 
 const sweepIntervalMilliseconds = 10 * 60_000;
 

@@ -1,4 +1,5 @@
 import { Problem } from "../http/problem.ts";
+import { getTraceHeaders } from "../http/request-trace.ts";
 
 /** A person is waiting. */
 const defaultTimeoutSeconds = 10;
@@ -28,6 +29,7 @@ export async function callProvider(
 ): Promise<ProviderResponse> {
   const response = await fetch(url, {
     ...init,
+    headers: { ...init.headers, ...getTraceHeaders() },
     redirect: "error",
     signal: AbortSignal.timeout(timeoutSeconds * 1_000),
   }).catch((cause: unknown) => {

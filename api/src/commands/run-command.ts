@@ -1,5 +1,6 @@
+import { describeError } from "@relicario/tooling/http";
+
 import { openDatabase, type Db } from "../db/database.ts";
-import { describeError } from "../http/logging.ts";
 
 /** An operator's usage error, with a one-line message and an exit code from sysexits.h. */
 export class CommandError extends Error {

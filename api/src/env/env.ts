@@ -6,7 +6,7 @@ import {
   accountResetWaitDays,
   VendorId,
 } from "@relicario/shared/api";
-import { MetricsToken, TrustedProxies } from "@relicario/tooling/http";
+import { LogLevel, MetricsToken, TrustedProxies } from "@relicario/tooling/http";
 import { isStoreAddress } from "@relicario/tooling/objects";
 import { z } from "zod";
 
@@ -176,7 +176,7 @@ const Environment = z.object({
     .optional(),
   ENVIRONMENT: z.string().min(1).default("test"),
   APP_VERSION: z.string().min(1).default("0.3.1"),
-  LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
+  LOG_LEVEL: LogLevel,
 });
 
 export type Env = z.infer<typeof Environment>;

@@ -149,6 +149,7 @@ describe("the log", () => {
         headers: {
           cookie: plantValue("cookie"),
           "user-agent": plantValue("user agent"),
+          tracestate: `relicario=${plantValue("state of a trace")}`,
           "x-forwarded-for": "198.51.100.77",
         },
       });

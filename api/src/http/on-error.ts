@@ -2,10 +2,10 @@ import { describeStatus, isPortalError } from "@relicario/shared/errors";
 import { ObjectStoreError } from "@relicario/tooling/objects";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import { describeError } from "@relicario/tooling/http";
 
 import { findDatabaseFault, isDataException } from "../db/faults.ts";
 import { isProblemCode, Problem, statusByCode, type ProblemCode } from "./problem.ts";
-import { describeError } from "./logging.ts";
 
 /** `Retry-After` of a 503: a restarting database is back by then. */
 const retryAfterSeconds = 3;

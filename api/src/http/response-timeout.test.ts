@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from "fastify";
+import { createLoggerOptions } from "@relicario/tooling/http";
 
 import { enforceResponseTimeout } from "./response-timeout.ts";
-import { createLoggerOptions } from "./logging.ts";
 import { handleErrors } from "./on-error.ts";
 
 let app: FastifyInstance;

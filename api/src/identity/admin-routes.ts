@@ -4,7 +4,7 @@ import type { Provider } from "oidc-provider";
 import type { Pool } from "pg";
 import { z } from "zod";
 
-import { equalsInConstantTime } from "@relicario/tooling/http";
+import { hasBearerToken } from "@relicario/tooling/http";
 import type { Accounts } from "./accounts.ts";
 import { TooManyAttempts } from "./attempts.ts";
 import type { IdentitySettings } from "./env.ts";
@@ -41,7 +41,7 @@ export const adminRoutes: FastifyPluginCallback<AdminDeps> = (app, { settings, p
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("cache-control", "no-store");
     if (adminToken === undefined) reply.callNotFound();
-    else if (!equalsInConstantTime(request.headers.authorization ?? "", `Bearer ${adminToken}`))
+    else if (!hasBearerToken(request.headers, adminToken))
       await reply.code(401).header("www-authenticate", "Bearer").send();
   });
   app.get("/password-rules", () => ({ min_length: minPasswordLength, max_length: maxPasswordLength }));

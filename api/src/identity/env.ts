@@ -1,4 +1,10 @@
-import { ConnectionLimits, MetricsToken, TrustedProxies, type ProxyTrustCheck } from "@relicario/tooling/http";
+import {
+  ConnectionLimits,
+  LogLevel,
+  MetricsToken,
+  TrustedProxies,
+  type ProxyTrustCheck,
+} from "@relicario/tooling/http";
 import { z } from "zod";
 
 import { jsonSetting } from "../env/json-setting.ts";
@@ -57,6 +63,7 @@ const Environment = z.object({
     .string()
     .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
     .optional(),
+  LOG_LEVEL: LogLevel,
   METRICS_TOKEN: MetricsToken.optional(),
   PRODUCT_NAME: z.string().min(1).default("Relicario"),
   /** Proxies whose `X-Forwarded-For` is trusted, so that limits count the caller's IP address. */
@@ -80,6 +87,7 @@ export interface IdentitySettings {
   readonly cookieKeys: readonly string[];
   readonly demoAccount: z.infer<typeof DemoAccount> | undefined;
   readonly adminToken: string | undefined;
+  readonly logLevel: z.infer<typeof LogLevel>;
   readonly metricsToken: string | undefined;
   readonly productName: string;
   readonly accessTokenTtl: number;
@@ -107,6 +115,7 @@ export function parseSettings(environment: Readonly<Record<string, string | unde
     cookieKeys: variables.COOKIE_KEYS,
     demoAccount: variables.DEMO_ACCOUNT,
     adminToken: variables.IDENTITY_ADMIN_TOKEN === "" ? undefined : variables.IDENTITY_ADMIN_TOKEN,
+    logLevel: variables.LOG_LEVEL,
     metricsToken: variables.METRICS_TOKEN,
     productName: variables.PRODUCT_NAME,
     accessTokenTtl: variables.ACCESS_TOKEN_TTL,

@@ -1,4 +1,5 @@
-import { describeError } from "../http/logging.ts";
+import { describeError } from "@relicario/tooling/http";
+
 import { parseSettings } from "./env.ts";
 import { startIdentityProvider } from "./server.ts";
 

@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from "fastify";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import Provider, { type Configuration, type KoaContextWithOIDC } from "oidc-provider";
 import type { Pool } from "pg";
+import { describeError } from "@relicario/tooling/http";
 
-import { describeError } from "../http/logging.ts";
 import type { Accounts } from "./accounts.ts";
 import { findDatabaseFault } from "../db/faults.ts";
 import { PostgresAdapter, type RecordLimit } from "./adapter.ts";

@@ -821,6 +821,29 @@ describe("the process", () => {
     expect(text).not.toContain("planted");
   });
 
+  it("logs a request by pattern and an id that a stranger's traceparent does not choose", async () => {
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    await fetch(`${issuer}/jwks?request=logged`, {
+      headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01`, tracestate: "planted=state" },
+    });
+    const lines = identityProcess
+      .output()
+      .split("\n")
+      .filter((line) => line.includes("/jwks"))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.at(-1)).toEqual({
+      level: 30,
+      time: expect.any(Number) as number,
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      method: "GET",
+      route: "/realms/relicario/jwks",
+      status: 200,
+      ms: expect.any(Number) as number,
+      msg: "answered",
+    });
+    expect(identityProcess.output()).not.toContain(traceId);
+  });
+
   it("has a page for unknown paths", async () => {
     for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
       const page = await new Visitor().get(new URL(path, issuer));
@@ -843,6 +866,10 @@ describe("the process", () => {
     ])
       expect([identityProcess.output().includes(secret), metricsText.includes(secret)]).toEqual([false, false]);
     expect(identityProcess.output()).toContain('"msg":"signed up"'); // the log is not empty
+    await fetch(`${issuer}/planted-path?planted-query`);
+    await fetch(new URL("/planted-path", issuer));
+    await fetch(`${issuer}/auth/planted-path`);
+    expect(identityProcess.output()).not.toContain("planted");
   });
 
   it("can start twice at once on an empty database", async () => {

@@ -1,12 +1,21 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { CallLimiter, ConnectionLimiter, registerMetrics, sendStatus } from "@relicario/tooling/http";
+import {
+  CallLimiter,
+  ConnectionLimiter,
+  createLoggerOptions,
+  createTraceAdopter,
+  describeError,
+  hasBearerToken,
+  logResponses,
+  registerMetrics,
+  sendStatus,
+} from "@relicario/tooling/http";
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { findDatabaseFault } from "../db/faults.ts";
 import { countConnections, measurePool } from "../db/measure-pool.ts";
-import { describeError, createLoggerOptions } from "../http/logging.ts";
 import { Accounts } from "./accounts.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { getBasePath } from "./appearance.ts";
@@ -31,6 +40,11 @@ interface IdentityServer {
 const cleanupIntervalMilliseconds = 10 * 60 * 1000;
 /** Real requests are far smaller. */
 const maxBodyBytes = 16 * 1024;
+/** The library's endpoints, by their default names. */
+const libraryPaths = new Set([
+  ...["/auth", "/auth/:uid", "/token", "/token/revocation", "/jwks", "/me"],
+  ...["/session/end", "/session/end/confirm", "/session/end/success", "/.well-known/openid-configuration"],
+]);
 const readinessTimeoutMilliseconds = 2_000;
 
 /** Starts the identity provider: migrates the database, creates the demo account, listens. */
@@ -55,7 +69,13 @@ export async function startIdentityProvider(settings: IdentitySettings): Promise
   });
   const app = Fastify({
     ...connections.serverOptions,
-    ...createLoggerOptions("info"),
+    ...createLoggerOptions(settings.logLevel),
+    // The service proves itself by the token of /admin, whatever its address.
+    genReqId: createTraceAdopter(
+      ({ headers, socket }) =>
+        trustedProxies(socket.remoteAddress ?? "", 0) ||
+        (settings.adminToken !== undefined && hasBearerToken(headers, settings.adminToken)),
+    ),
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies,
   });
@@ -101,17 +121,15 @@ export async function startIdentityProvider(settings: IdentitySettings): Promise
       if (request.headers.host !== issuer.host && !isAskedInside)
         return reply.code(421).type("text/plain; charset=utf-8").send(`This is ${issuer.origin}.\n`);
     });
-    app.addHook("onResponse", async (request, reply) => {
-      // keeps the id of a sign-in out of the log
-      const path = getPath(request.originalUrl).replace(/\/(interaction|auth)\/[^/]+/, "/$1/:uid");
-      const ms = Math.round(reply.elapsedTime);
-      log.info({ method: request.method, path, status: reply.statusCode, ms }, "answered");
+    logResponses(app, {
+      getRoute: ({ originalUrl, routeOptions: { url = null } }) =>
+        url === `${base}/*` ? describeLibraryPath(base, getPath(originalUrl)) : url,
     });
     callLimiter.limitRequests(app);
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const { statusCode: status = 500 } = error;
       if (status < 500) return sendFailure(request, reply, status);
-      log.error({ failure: describeError(error) }, "failed");
+      request.log.error({ failure: describeError(error) }, "failed");
       return findDatabaseFault(error) === null
         ? sendNotice(settings, request, reply, 500, "failed")
         : sendFailure(request, reply.header("retry-after", databaseRetrySeconds), 503);
@@ -194,6 +212,12 @@ async function ensureDemoAccount(
   if ("account" in result) log.info({ account: result.account.id }, "created the demo account");
   else if (result.problems.username !== "username_taken")
     throw new Error(`identity provider: the demo account is refused: ${Object.values(result.problems).join(", ")}`);
+}
+
+/** Pattern of a path that the library serves by one route. */
+function describeLibraryPath(base: string, path: string): string {
+  const relativePath = path.slice(base.length).replace(/^\/auth\/[^/]+$/, "/auth/:uid");
+  return `${base}${libraryPaths.has(relativePath) ? relativePath : "/*"}`;
 }
 
 function getPath(url: string): string {

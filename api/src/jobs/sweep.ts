@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from "fastify";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { describeError, type ErrorDescription } from "@relicario/tooling/http";
 
 import type { Database } from "../db/database.ts";
-import { describeError, type ErrorDescription } from "../http/logging.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";

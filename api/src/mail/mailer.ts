@@ -2,11 +2,11 @@ import type { MailTopic } from "@relicario/shared/api";
 import { and, eq, isNotNull, isNull, lte, min } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
 import { v7 as uuidv7 } from "uuid";
+import { describeError } from "@relicario/tooling/http";
 
 import type { Db, Tx } from "../db/database.ts";
 import { retryOnConnectionLoss } from "../db/faults.ts";
 import { accounts, emailValidations, mails, secrets, accountResets } from "../db/schema.ts";
-import { describeError } from "../http/logging.ts";
 import type { Language } from "../language/language.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import { deriveNonce } from "./address-nonce.ts";

@@ -96,6 +96,26 @@ describe("POST /user/change-password", () => {
     expect((await signIn({ ...person, password: newPassword }, "sign-in")).status).toBe(200);
   });
 
+  it("is logged here and at the provider by the id of the request", async () => {
+    const person = buildUser();
+    const { token } = await signIn(person, "sign-up");
+    const traceId = randomBytes(16).toString("hex");
+    const response = await service.call("POST", "/user/change-password", token, {
+      body: { old_password: person.password, new_password: createPassword() },
+      headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-00` }, // the gateway's
+    });
+    expect([response.status, response.headers["x-request-id"]]).toEqual([204, traceId]);
+    const idMember = `"request_id":"${traceId}"`;
+    expect(service.readLog()).toContain(idMember);
+    expect(
+      identityProcess
+        .output()
+        .split("\n")
+        .filter((line) => line.includes(idMember))
+        .join("\n"),
+    ).toMatch(/"msg":"changed a password"[^]*"route":"\/realms\/relicario\/admin\/password"/);
+  });
+
   it("signs out every other session, here and at the provider, and keeps the caller's session", async () => {
     const person = buildUser();
     const firstSignIn = await signIn(person, "sign-up");

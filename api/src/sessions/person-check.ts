@@ -1,13 +1,13 @@
 import { and, eq, isNull, lt, or, sql, type SQL } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
 import { setTimeout as pause } from "node:timers/promises";
+import { describeError } from "@relicario/tooling/http";
 
 import { findAccountIds, readIdentity } from "../accounts/identities.ts";
 import { lockedTransaction } from "../accounts/lock-account.ts";
 import type { PersonCheck } from "../auth/session-tokens.ts";
 import type { Db } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
-import { describeError } from "../http/logging.ts";
 import { revokeSessions } from "./sign-ins.ts";
 
 /*

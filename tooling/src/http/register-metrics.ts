@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { z } from "zod";
 
-import { equalsInConstantTime } from "./equals-in-constant-time.ts";
+import { hasBearerToken } from "./bearer-token.ts";
 import { measureResponses } from "./measure-responses.ts";
 import { sendStatus } from "./problem.ts";
 
@@ -21,7 +21,7 @@ export function registerMetrics(app: FastifyInstance, token: string): Registry {
   const registry = measureResponses(app);
   app.get("/metrics", async (request, reply) => {
     void reply.header("cache-control", "no-store");
-    return equalsInConstantTime(request.headers.authorization ?? "", `Bearer ${token}`)
+    return hasBearerToken(request.headers, token)
       ? reply.type(registry.contentType).send(await registry.metrics())
       : sendStatus(reply.header("www-authenticate", "Bearer"), 401);
   });

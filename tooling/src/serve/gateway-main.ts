@@ -2,6 +2,7 @@ import { Origin, PortalTrustAnchors } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { TrustedProxies } from "../http/address.ts";
+import { LogLevel } from "../http/logging.ts";
 import { MetricsToken } from "../http/register-metrics.ts";
 import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
@@ -28,6 +29,7 @@ const settings = readEnvironment("gateway", {
   TRUSTED_PROXIES: TrustedProxies.prefault(""),
   /** Replaces limits by name (limits.ts), such as `{"callsOfAddress":2000}` for a large office. */
   GATEWAY_LIMITS: jsonSetting(ServeLimits).prefault("{}"),
+  LOG_LEVEL: LogLevel,
   METRICS_TOKEN: MetricsToken.optional(),
 });
 
@@ -43,6 +45,7 @@ const app = await buildGateway({
   serviceAddress: settings.UPSTREAMS.api,
   trustedProxies: settings.TRUSTED_PROXIES,
   limits: settings.GATEWAY_LIMITS,
+  logLevel: settings.LOG_LEVEL,
   metricsToken: settings.METRICS_TOKEN,
   // Every remote with a team key in the page is served.
   remoteAddresses: resolveRemoteAddresses(settings.UPSTREAMS, Object.keys(settings.PORTAL_PAGE.team_keys)),

@@ -31,7 +31,8 @@ describe("the gateway", () => {
   let service: FastifyInstance;
   let remote: FastifyInstance;
   let gateway: FastifyInstance;
-  const failures: Readonly<Record<string, string>>[] = [];
+  const logLines: Readonly<Record<string, unknown>>[] = [];
+  const findLogLine = (message: string) => logLines.findLast(({ msg }) => msg === message);
   const receivedRequests: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 
   beforeAll(async () => {
@@ -133,7 +134,8 @@ describe("the gateway", () => {
         ["settings", unusedAddress],
       ]),
       metricsToken,
-      logFailure: (failure) => failures.push(failure),
+      logLevel: "debug",
+      logStream: { write: (line) => logLines.push(JSON.parse(line) as (typeof logLines)[number]) },
     });
   });
   afterAll(async () => {
@@ -333,6 +335,7 @@ describe("the gateway", () => {
         "content-length",
         "content-type",
         "host",
+        "traceparent",
         "x-forwarded-for",
         "x-forwarded-host",
         "x-forwarded-proto",
@@ -427,7 +430,7 @@ describe("the gateway", () => {
       try {
         writeFileSync(file, "broken");
         expect((await get("/locales/es/beta-home.json")).statusCode).toBe(404);
-        expect(failures.at(-1)).toEqual({ failure: "SyntaxError" });
+        expect(findLogLine("failed")).toMatchObject({ failure: "SyntaxError" });
         expect((await get("/locales/en/header.json")).json()).toEqual({ a: "A" });
       } finally {
         writeFileSync(file, document);
@@ -469,12 +472,66 @@ describe("the gateway", () => {
         status: 502,
         code: "remote_unreachable",
       });
-      expect(failures.at(-1)).toMatchObject({
+      expect(findLogLine("failed")).toMatchObject({
+        request_id: response.headers["x-request-id"],
         upstream: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         failure: expect.any(String),
       });
       expect((await get(`/r/secrets/${release}/remoteEntry.js`)).statusCode).toBe(200);
       expect((await get("/home", navigation)).statusCode).toBe(200);
+    });
+  });
+
+  describe("its log", () => {
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+    it("has one line for a response: the route's pattern and the id with which the service was called", async () => {
+      const linesBefore = logLines.length;
+      const response = await get("/api/secrets/planted-id?planted=1", {
+        authorization: "Bearer planted",
+        traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+        tracestate: "a=planted",
+      });
+      expect(response.statusCode).toBe(201);
+      const lines = logLines.slice(linesBefore);
+      expect(lines).toEqual([
+        {
+          level: 20, // debug, as for all that is neither slow nor an error
+          time: expect.any(Number),
+          request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+          method: "GET",
+          route: "/api/*",
+          status: 201,
+          ms: expect.any(Number),
+          msg: "answered",
+        },
+      ]);
+      const headers = receivedRequests.at(-1)?.headers;
+      expect(headers?.["traceparent"]).toMatch(
+        new RegExp(`^00-${String(lines[0]?.["request_id"])}-[0-9a-f]{16}-[0-9a-f]{2}$`),
+      );
+      expect(headers).not.toHaveProperty("tracestate");
+      expect(JSON.stringify([lines, headers?.["traceparent"]])).not.toMatch(new RegExp(`planted|${traceId}|127\\.`));
+    });
+
+    it("has a line for an error without debugging", async () => {
+      const response = await get("/r/sharing/x/remoteEntry.js");
+      expect(response.statusCode).toBe(502);
+      expect(logLines.at(-1)).toMatchObject({
+        level: 30,
+        request_id: response.headers["x-request-id"],
+        status: 502,
+        msg: "answered",
+      });
+    });
+
+    it("has no path of a page or of an unknown file", async () => {
+      await get("/shared/planted-share", navigation);
+      await get("/planted.js");
+      expect(logLines.slice(-2).map(({ msg, route, status }) => [msg, route, status])).toEqual([
+        ["answered", expect.not.stringContaining("planted"), 200],
+        ["answered", expect.not.stringContaining("planted"), 404],
+      ]);
     });
   });
 

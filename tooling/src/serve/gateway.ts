@@ -19,12 +19,15 @@ import {
 } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { z } from "zod";
 
 import { getErrorCode } from "../error-code.ts";
 import { normalizeAddress, type ProxyTrustCheck } from "../http/address.ts";
 import { ConnectionLimiter } from "../http/connection-limiter.ts";
+import { createLoggerOptions, logResponses, type LogLevel, type LogStream } from "../http/logging.ts";
 import { sendProblem, sendStatus } from "../http/problem.ts";
 import { registerMetrics } from "../http/register-metrics.ts";
+import { createTraceAdopter } from "../http/trace-context.ts";
 import { registerBodyParsers } from "./request-bodies.ts";
 import {
   releaseResponseRules,
@@ -48,6 +51,7 @@ import {
 } from "./headers.ts";
 import { defaultLimits, serviceTimeoutMs, type ServeLimits } from "./limits.ts";
 import { createHostPageReader } from "./host-page.ts";
+import type { LogFailure } from "./log-failure.ts";
 import { openPool } from "./pool.ts";
 import { atVault, createVaultConstraint, createVaultHostCheck, registerVaultRoutes } from "./vault-origin.ts";
 
@@ -73,8 +77,11 @@ export interface GatewaySettings {
   readonly limits?: ServeLimits;
   /** Of `/metrics`, which is off without it. */
   readonly metricsToken?: string | undefined;
-  /** Never receives paths, users' addresses or tokens. */
-  readonly logFailure?: (failure: Readonly<Record<string, string>>) => void;
+  /** Of the log on standard output; silent by default. */
+  readonly logLevel?: z.infer<typeof LogLevel>;
+  readonly logStream?: LogStream;
+  /** Logs by default. Never receives paths, users' addresses or tokens. */
+  readonly logFailure?: LogFailure;
 }
 
 /** Paths below which the host's page is never the answer. */
@@ -111,7 +118,9 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     trustAnchors,
     trustedProxies = () => false,
     limits = defaultLimits,
-    logFailure = writeFailureLog,
+    logFailure = (failure, request) => {
+      (request ?? app).log.error(failure, "failed");
+    },
   } = settings;
   const portalOrigins: VaultPage["portal_origins"] = [
     origin,
@@ -136,7 +145,9 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   const limiter = new ClientLimiter(limits, connections);
   const app = fastify({
     ...connections.serverOptions,
-    logger: false, // paths contain ids of shares, and IP addresses are personal data: logFailure logs what is needed
+    // Paths contain ids of shares, and IP addresses are personal data: logResponses logs patterns.
+    ...createLoggerOptions(settings.logLevel ?? "silent", settings.logStream),
+    genReqId: createTraceAdopter(({ socket }) => trustedProxies(socket.remoteAddress ?? "", 0)),
     trustProxy: trustedProxies,
     bodyLimit: 1_024, // only the service's routes take bodies
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
@@ -153,8 +164,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   const publicHost = new URL(origin).hostname;
 
   app.addHook("onRequest", async (request, reply) => {
-    void reply.headers(getDefaultHeaders(request));
+    void reply.headers(getDefaultHeaders(request)).header("x-request-id", request.id);
   });
+  // Writing a line costs a tenth of what a call costs here, and the service logs its calls.
+  logResponses(app, { routineLevel: "debug" });
   limiter.limitRequests(app);
   app.addHook("onSend", async ({ originalUrl }, reply) => {
     // The file never changes, but the release behind this URL does.
@@ -190,8 +203,8 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
         rules,
         getDefaultHeaders,
         code,
-        onRejected: (failure) => {
-          logFailure({ upstream, failure });
+        onRejected: (failure, request) => {
+          logFailure({ upstream, failure }, request);
         },
       });
       registerBodyParsers(scope);
@@ -279,10 +292,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   };
   app.get("/", handleUnmatched);
   app.setNotFoundHandler(handleUnmatched);
-  app.setErrorHandler((error, _request, reply) => {
+  app.setErrorHandler((error, request, reply) => {
     const status =
       error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
-    if (status >= 500) logFailure({ failure: error instanceof Error ? error.name : "unknown" });
+    if (status >= 500) logFailure({ failure: error instanceof Error ? error.name : "unknown" }, request);
     return sendStatus(reply, status >= 500 ? 500 : status);
   });
   return app;
@@ -383,7 +396,7 @@ function isNavigation(request: FastifyRequest): boolean {
 function createProxyOptionsFactory(
   app: FastifyInstance,
   limiter: ClientLimiter,
-  { connections, logFailure }: { connections: number; logFailure: NonNullable<GatewaySettings["logFailure"]> },
+  { connections, logFailure }: { connections: number; logFailure: LogFailure },
 ) {
   return ({
     upstream,
@@ -403,6 +416,7 @@ function createProxyOptionsFactory(
     return {
       upstream,
       undici: pool,
+      disableRequestLogging: true, // it contains paths
       handler: (request, reply, to, options) =>
         reply.from(
           to,
@@ -442,7 +456,7 @@ function createProxyOptionsFactory(
         },
         onError: (reply, { error }) => {
           const failure = getErrorCode(error) ?? "unknown";
-          logFailure({ upstream, failure });
+          logFailure({ upstream, failure }, reply.request);
           const isTimeout = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
           void (isTimeout
             ? sendProblem(reply, 504, code, "Gateway Timeout")
@@ -451,8 +465,4 @@ function createProxyOptionsFactory(
       },
     };
   };
-}
-
-function writeFailureLog(failure: Readonly<Record<string, string>>): void {
-  console.error(JSON.stringify({ time: new Date().toISOString(), ...failure }));
 }

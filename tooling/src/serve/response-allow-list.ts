@@ -74,7 +74,7 @@ export function filterResponses(
     rules: ResponseRules;
     getDefaultHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
     code: ErrorCode;
-    onRejected: (reason: string) => void;
+    onRejected: (reason: string, request: FastifyRequest) => void;
   },
 ): void {
   scope.addHook("onRequest", async (request, reply) => {
@@ -98,11 +98,15 @@ export function filterResponses(
     return body;
 
     function replaceWithProblem(): string {
-      onRejected(reason ?? "");
+      onRejected(reason ?? "", request);
       // its error reports this intended end
       if (payload instanceof Readable) payload.once("error", () => undefined).destroy();
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
-      void reply.code(502).header("content-type", "application/problem+json").header("cache-control", "no-store");
+      void reply.code(502).headers({
+        "content-type": "application/problem+json",
+        "cache-control": "no-store",
+        "x-request-id": request.id,
+      });
       return JSON.stringify({ type: "about:blank", title: "Bad Gateway", status: 502, code });
     }
   });

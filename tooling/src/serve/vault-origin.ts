@@ -18,6 +18,7 @@ import type { ClientLimiter } from "./client-limiter.ts";
 import type { DeploymentReader } from "./deployments.ts";
 import { integrityPolicy, type VaultPolicy } from "./headers.ts";
 import { createHostPageReader } from "./host-page.ts";
+import type { LogFailure } from "./log-failure.ts";
 import { sendProblem } from "../http/problem.ts";
 import { createReleaseFileReader } from "./release-files.ts";
 import { releaseResponseRules } from "./response-allow-list.ts";
@@ -93,7 +94,7 @@ export async function registerVaultRoutes(
     /** Base URL of the static server with the releases of the vault's remote; null without one. */
     readonly releasesAddress: string | null;
     readonly limiter: ClientLimiter;
-    readonly logFailure: (failure: Readonly<Record<string, string>>) => void;
+    readonly logFailure: LogFailure;
   },
 ): Promise<void> {
   for (const name of ["controller", "element"]) {
@@ -163,7 +164,7 @@ export async function registerVaultRoutes(
             .type(type)
             .send(file.bytes);
         } catch (error) {
-          logFailure({ upstream: releasesAddress, failure: getErrorCode(error) ?? "unknown" });
+          logFailure({ upstream: releasesAddress, failure: getErrorCode(error) ?? "unknown" }, request);
           return await sendProblem(reply, 502, "remote_unreachable", "Bad Gateway");
         } finally {
           endWork();

@@ -1,4 +1,5 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from "fastify";
+import { z } from "zod";
 
 /**
  * Parts of an error that may be logged: name and stack, without the message, into which drivers put
@@ -12,7 +13,7 @@ export interface ErrorDescription {
 }
 
 export function describeError(error: unknown, depth = 0): ErrorDescription {
-  if (!(error instanceof Error) && !Error.isError(error)) return { name: typeof error };
+  if (!Error.isError(error)) return { name: typeof error };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   const at = (error.stack ?? "")
     .split("\n")
@@ -23,6 +24,9 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   return { name: error.name, ...code, at, ...cause };
 }
 
+/** `LOG_LEVEL`. */
+export const LogLevel = z.enum(["debug", "info", "warn", "error", "silent"]).default("info");
+
 export interface LogStream {
   write(line: string): void;
 }
@@ -32,11 +36,12 @@ export interface LogStream {
  * {@link logResponses}.
  */
 export function createLoggerOptions(
-  level: string,
+  level: z.infer<typeof LogLevel>,
   stream?: LogStream,
 ): Pick<FastifyServerOptions, "logger" | "logController"> {
-  // pino's serializers log messages and URLs; Fastify requires these three.
+  // pino's serializers log messages and URLs; Fastify requires `err`, `req` and `res`.
   const serializers = {
+    thrown: (error: unknown) => describeError(error),
     err: (error: Error) => ({ type: error.name, message: "", stack: (describeError(error).at ?? []).join("\n") }),
     req: () => ({}),
     res: () => ({ statusCode: "" }),
@@ -49,13 +54,27 @@ export function createLoggerOptions(
   };
 }
 
+/** Milliseconds from which a response counts as slow. */
+const slowMs = 1_000;
+
+interface ResponseLog {
+  /** Its pattern; null: no route was found. */
+  readonly getRoute?: (request: FastifyRequest) => string | null;
+  /** Of a response that is neither slow nor an error of the system. */
+  readonly routineLevel?: "info" | "debug";
+}
+
 /** Logs each response by the route's pattern: never the URL, a header, or a body. */
-export function logResponses(app: FastifyInstance): void {
+export function logResponses(
+  app: FastifyInstance,
+  { getRoute = ({ routeOptions }) => routeOptions.url ?? null, routineLevel = "info" }: ResponseLog = {},
+): void {
   app.addHook("onResponse", (request, reply, done) => {
-    request.log.info(
+    const level = reply.statusCode >= 500 || reply.elapsedTime >= slowMs ? "info" : routineLevel;
+    request.log[level](
       {
         method: request.method,
-        route: request.routeOptions.url ?? null,
+        route: getRoute(request),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
       },
