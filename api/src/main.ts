@@ -1,4 +1,5 @@
 import { describeError } from "@relicario/tooling/http";
+import { startTracing } from "@relicario/tooling/tracing";
 
 import { buildApp } from "./app.ts";
 import { UnfitDatabaseError } from "./db/database.ts";
@@ -8,6 +9,7 @@ import { EnvironmentError, parseEnv, type Env } from "./env/env.ts";
 const sweepIntervalMilliseconds = 10 * 60_000;
 
 async function main(): Promise<void> {
+  await startTracing();
   const env = readEnv();
   await migrateDatabase(env.DATABASE_MIGRATION_URL ?? env.DATABASE_URL);
   const app = await buildApp(env);

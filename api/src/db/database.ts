@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { traceStatements } from "@relicario/tooling/tracing";
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { DatabaseError, Pool } from "pg";
 
@@ -94,6 +95,7 @@ export function openDatabase(
   // The pool handles no errors of connections in use: an unhandled loss would end the process.
   pool.on("connect", (client) => client.on("error", onConnectionLost));
   pool.on("error", () => undefined); // already reported above, for idle connections
+  traceStatements(pool);
   const drizzleConfig = onStatement === undefined ? {} : { logger: { logQuery: onStatement } };
   let pendingPing: Promise<DatabaseStatus> | null = null;
   return {

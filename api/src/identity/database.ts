@@ -1,3 +1,4 @@
+import { traceStatements } from "@relicario/tooling/tracing";
 import { Pool } from "pg";
 
 import { migrations } from "./migrations.ts";
@@ -23,6 +24,7 @@ export function openPool(url: string, onConnectionLost: (error: Error) => void, 
   // unhandled, the loss would end the process
   pool.on("connect", (client) => client.on("error", onConnectionLost));
   pool.on("error", () => undefined); // already reported above, for idle connections
+  traceStatements(pool);
   return pool;
 }
 

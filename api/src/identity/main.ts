@@ -1,4 +1,5 @@
 import { describeError } from "@relicario/tooling/http";
+import { startTracing } from "@relicario/tooling/tracing";
 
 import { parseSettings } from "./env.ts";
 import { startIdentityProvider } from "./server.ts";
@@ -6,6 +7,7 @@ import { startIdentityProvider } from "./server.ts";
 const shutdownGraceMilliseconds = 5_000;
 
 try {
+  await startTracing();
   const server = await startIdentityProvider(parseSettings(process.env));
   const stop = (): void => {
     setTimeout(() => process.exit(), shutdownGraceMilliseconds).unref();

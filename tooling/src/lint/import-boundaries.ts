@@ -78,7 +78,14 @@ const restrictedLibraries = [
   },
   {
     library: "pg",
-    folders: ["api/src/db", "api/src/identity", "tooling/src/database", "tooling/src/backup", "e2e"],
+    folders: [
+      "api/src/db",
+      "api/src/identity",
+      "tooling/src/database",
+      "tooling/src/tracing",
+      "tooling/src/backup",
+      "e2e",
+    ],
     advice: "queries go through api/src/db",
   },
   {
@@ -183,7 +190,7 @@ const layers = {
   "tooling/src": [
     ["error-code.ts", "paths.ts", "process-alive.ts", "user-facing-error.ts"],
     ["database"],
-    ["http", "keys", "objects", "compile-cache.ts", "remotes.ts"],
+    ["http", "keys", "objects", "tracing", "compile-cache.ts", "remotes.ts"],
     ["serve"],
     ["lint", "release"],
     ["bundle", "create-remote", "deployment"],
@@ -258,7 +265,7 @@ const policies = [
   // Limits of connections, which all servers share; the object store, which backups share.
   {
     from: fromPackages("api"),
-    allow: { to: { module: { source: "@relicario/tooling", internalPath: ["http", "objects"] } } },
+    allow: { to: { module: { source: "@relicario/tooling", internalPath: ["http", "objects", "tracing"] } } },
   },
   {
     from: fromPackages("tooling"),

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { TrustedProxies } from "../http/address.ts";
 import { LogLevel } from "../http/logging.ts";
 import { MetricsToken } from "../http/register-metrics.ts";
+import { startTracing } from "../tracing/index.ts";
 import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
 import { ServeLimits } from "./limits.ts";
@@ -12,6 +13,7 @@ import { resolveRemoteAddresses, Upstreams } from "./upstreams.ts";
 
 const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
+await startTracing();
 const settings = readEnvironment("gateway", {
   GATEWAY_HOST: z.string().min(1).default("localhost"),
   GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(3000),

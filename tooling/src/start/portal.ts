@@ -173,6 +173,7 @@ export async function startPortal({
       createChild({
         ...settings,
         buildEnvironment: (childPort) => ({
+          OTEL_SERVICE_NAME: `relicario-${settings.name}`,
           ...settings.buildEnvironment(childPort),
           ...Object.entries(environment).find(([name]) => name === settings.name)?.[1],
         }),

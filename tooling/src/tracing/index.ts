@@ -1,0 +1,2 @@
+export { startTracing } from "./start-tracing.ts";
+export { traceStatements } from "./trace-statements.ts";
