@@ -78,6 +78,11 @@ module.exports = {
       }),
     }),
     jestProject("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
-    jestProject("tooling", "node", ["tooling/src/**/*.test.ts"]),
+    jestProject("tooling", "node", ["tooling/src/**/*.test.ts"], {
+      // `npm run test:monitoring` installs it, and sets this
+      ...(process.env.RELICARIO_PROMTOOL === undefined && {
+        testPathIgnorePatterns: [...ignoredPaths, "/promtool\\.test\\.ts$"],
+      }),
+    }),
   ],
 };

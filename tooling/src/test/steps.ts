@@ -13,6 +13,7 @@ import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
 import { findRetainedReleases } from "./retained-releases.ts";
 import { runPlaywright } from "./playwright.ts";
+import { installPromtool } from "./promtool.ts";
 import { toStepResult, mergeResults, type StepResult } from "./result.ts";
 import { getBinPath, runNode, run, type ProcessResult } from "./run.ts";
 import { startS3Proxy } from "./s3proxy.ts";
@@ -38,7 +39,8 @@ export interface Step {
     | "faults"
     | "keycloak"
     | "stores"
-    | "engines";
+    | "engines"
+    | "monitoring";
   /** Empty when it runs only with its group, or with everything. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
@@ -260,6 +262,15 @@ export const steps: readonly Step[] = [
     onRequest: true,
     sentence: "The service works on PostgreSQL 15 behind PgBouncer, which shares connections between transactions",
     run: runOnPooledServer,
+  },
+  {
+    name: "monitoring",
+    group: "monitoring",
+    tiers: [],
+    onRequest: true,
+    sentence: "Each alert fires when it should and not in a healthy system, by Prometheus's own checker",
+    run: async () =>
+      runJest(["tooling/src/test/promtool.test.ts"], { environment: { RELICARIO_PROMTOOL: await installPromtool() } }),
   },
 ];
 
