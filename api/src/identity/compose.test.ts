@@ -11,9 +11,10 @@ import { createTestDatabase, type TestDatabase } from "@relicario/tooling/databa
 import { requireCode, findFreePort, SignInRequest, Visitor } from "./test-support.ts";
 
 /*
- * Runs the services of docker-compose.yml as processes, with the file's commands and environment.
- * Only what a container network provides is replaced: names and ports become free local ports,
- * volumes become folders, the database is that of the tests, and the portal's page is a stub.
+ * Runs the default profile of deploy/compose/compose.yaml as processes, with the file's commands
+ * and environment. Only what a container network provides is replaced: names and ports become free
+ * local ports, volumes become folders, the database is that of the tests, and the portal's page is
+ * a stub.
  */
 
 jest.setTimeout(120_000); // four processes start
@@ -30,7 +31,7 @@ const runningProcesses: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-compose-"));
-  compose = readCompose({ POSTGRES_PASSWORD: "of-no-use-here" });
+  compose = readCompose({ POSTGRES_PASSWORD: "of-no-use-here", WITH_DEMO_ACCOUNT: "yes" }, "default");
   databases = {
     relicario: await createTestDatabase("empty_template", () => Promise.resolve()),
     relicario_identity: await createTestDatabase("empty_template", () => Promise.resolve()),
@@ -128,7 +129,7 @@ async function startContainer(
   });
 }
 
-describe("docker-compose.yml", () => {
+describe("the default profile of compose.yaml", () => {
   it("signs a person in, through the provider's public name and the service behind the gateway", async () => {
     const demoAccount = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as {
       email: string;

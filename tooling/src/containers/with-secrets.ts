@@ -14,7 +14,10 @@ const roles = {
   service: { script: "api/src/main.ts", secrets: () => loadServiceSecrets(keysFolder) },
   identity: {
     script: "api/src/identity/main.ts",
-    secrets: async () => ({ ...(await loadIdentitySecrets(keysFolder)), DEMO_ACCOUNT: await logDemoAccount() }),
+    secrets: async () => ({
+      ...(await loadIdentitySecrets(keysFolder)),
+      ...(process.env["WITH_DEMO_ACCOUNT"] === "yes" ? { DEMO_ACCOUNT: await logDemoAccount() } : {}),
+    }),
   },
   gateway: {
     script: "tooling/src/serve/gateway-main.ts",

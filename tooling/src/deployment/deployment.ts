@@ -13,7 +13,7 @@ import { z } from "zod";
 import { getErrorCode } from "../error-code.ts";
 import type { SigningKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { findConflicts } from "../release/compatibility.ts";
+import { findConflicts } from "../release/conflicts.ts";
 import type { Release } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 

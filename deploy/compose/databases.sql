@@ -1,0 +1,2 @@
+CREATE DATABASE relicario_identity;
+CREATE DATABASE keycloak;
