@@ -79,10 +79,12 @@ module.exports = {
     }),
     jestProject("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
     jestProject("tooling", "node", ["tooling/src/**/*.test.ts"], {
-      // `npm run test:monitoring` installs it, and sets this
-      ...(process.env.RELICARIO_PROMTOOL === undefined && {
-        testPathIgnorePatterns: [...ignoredPaths, "/promtool\\.test\\.ts$"],
-      }),
+      // `npm run test:monitoring` and `npm run test:chart` install what they need, and set these
+      testPathIgnorePatterns: [
+        ...ignoredPaths,
+        ...(process.env.RELICARIO_PROMTOOL === undefined ? ["/promtool\\.test\\.ts$"] : []),
+        ...(process.env.RELICARIO_TEST_HELM === undefined ? ["/chart\\.test\\.ts$"] : []),
+      ],
     }),
   ],
 };

@@ -7,6 +7,7 @@ import { buildTargets, type BuildTarget } from "../bundle/packages.ts";
 import { startPooledServer } from "../database/pooled-server.ts";
 import { rootFolder } from "../paths.ts";
 import { findPackageFolder, packageFolders } from "../remotes.ts";
+import { installChartCheckers } from "./chart-checkers.ts";
 import { installEnginePrograms } from "./engine-programs.ts";
 import { installBrowsers } from "./install-packages.ts";
 import { runJest } from "./jest.ts";
@@ -40,7 +41,8 @@ export interface Step {
     | "keycloak"
     | "stores"
     | "engines"
-    | "monitoring";
+    | "monitoring"
+    | "chart";
   /** Empty when it runs only with its group, or with everything. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
@@ -271,6 +273,14 @@ export const steps: readonly Step[] = [
     sentence: "Each alert fires when it should and not in a healthy system, by Prometheus's own checker",
     run: async () =>
       runJest(["tooling/src/test/promtool.test.ts"], { environment: { RELICARIO_PROMTOOL: await installPromtool() } }),
+  },
+  {
+    name: "chart",
+    group: "chart",
+    tiers: [],
+    onRequest: true,
+    sentence: "The Helm chart is valid for Kubernetes, and gives each process the settings that it knows",
+    run: async () => runJest(["tooling/src/containers/chart.test.ts"], { environment: await installChartCheckers() }),
   },
 ];
 
