@@ -176,4 +176,19 @@ describe("migrations", () => {
       await database.drop();
     }
   });
+
+  it("are applied by their command, before a release's processes start", async () => {
+    const database = await emptyDatabase();
+    try {
+      const command = join(__dirname, "../commands/migrate-command.ts");
+      const { stdout } = await execFileAsync(process.execPath, [command], {
+        env: { DATABASE_URL: "postgresql://of-no-rights.invalid/portal", DATABASE_MIGRATION_URL: database.url },
+      });
+      expect(stdout).toBe("the database has this release's schema\n");
+      const { entries } = await readJournal(migrationsFolder);
+      expect(await queryRows(database.url, "select 1 from drizzle.__drizzle_migrations")).toHaveLength(entries.length);
+    } finally {
+      await database.drop();
+    }
+  });
 });
