@@ -1,4 +1,4 @@
-# The images of deploy/compose/compose.yaml. Private keys are made in volumes at the first start; the teams' keys stay in the build stage.
+# The images of deploy/compose/compose.yaml. Private keys are made in volumes at the first start; the teams' keys stay in the build stage, which takes those of this checkout (.data/keys/team-*.json) or makes some.
 
 FROM node:24-bookworm-slim AS base
 WORKDIR /relicario
@@ -9,7 +9,7 @@ ENV NODE_ENV=development
 COPY . .
 RUN npx --yes pnpm@12.21.0 install --frozen-lockfile \
  && node --disable-warning=ExperimentalWarning tooling/src/bundle/build.ts \
- && node --disable-warning=ExperimentalWarning tooling/src/containers/collect-releases.ts /releases \
+ && node --disable-warning=ExperimentalWarning tooling/src/containers/collect-releases.ts /built-releases \
  && node --disable-warning=ExperimentalWarning tooling/src/containers/list-server-packages.ts > /server-packages
 
 FROM base AS dependencies
@@ -22,8 +22,8 @@ COPY --from=build /server-packages /
 RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --no-optional --filter @relicario/api... --filter @relicario/tooling... \
  && cd node_modules/.pnpm && ls | grep --invert-match --line-regexp --fixed-strings --file=/server-packages | grep --invert-match --line-regexp --regexp=node_modules --regexp=lock.yaml | xargs rm -rf && cd ../.. \
  && rm -rf /root/.cache /root/.npm /root/.local \
- && mkdir -p /keys /objects /outbox /deployments \
- && chown -R node:node /keys /objects /outbox /deployments
+ && mkdir -p /keys /objects /outbox /deployments /releases \
+ && chown -R node:node /keys /objects /outbox /deployments /releases
 
 # Service, identity provider, gateway and deployment signer: one image, four commands.
 FROM dependencies AS system
@@ -31,19 +31,17 @@ COPY shared/src shared/src
 COPY api api
 COPY tooling tooling
 COPY --from=build /relicario/host/dist host/dist
-COPY --from=build /releases /releases
+COPY --from=build /built-releases /built-releases
 USER node
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "--disable-warning=ExperimentalWarning", "tooling/src/containers/health.ts"]
 
-# A remote: its releases and a static server, nothing else of the product.
+# The static server of a remote, which serves its releases from the registry.
 FROM dependencies AS remote
-ARG REMOTE
 COPY shared/src shared/src
 COPY tooling tooling
-COPY --from=build /relicario/remote-${REMOTE}/dist /releases
 USER node
-ENV REMOTE_FOLDER=/releases REMOTE_HOST=0.0.0.0 REMOTE_PORT=8080
+ENV REMOTE_HOST=0.0.0.0 REMOTE_PORT=8080
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "--disable-warning=ExperimentalWarning", "tooling/src/containers/health.ts"]

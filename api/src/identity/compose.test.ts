@@ -51,9 +51,9 @@ beforeAll(async () => {
     ["postgresql://relicario:of-no-use-here@postgres:5432/relicario_identity", databases.relicario_identity.url],
     ["postgresql://relicario:of-no-use-here@postgres:5432/relicario", databases.relicario.url],
     ["/relicario/host/dist", join(folder, "host")],
-    ["/releases", join(folder, "releases")],
+    ["/built-releases", join(folder, "built-releases")],
   ];
-  await writeFileInFolder(join(folder, "releases/team-keys.json"), "{}"); // no remotes: a sign-in needs none
+  await writeFileInFolder(join(folder, "built-releases/team-keys.json"), "{}"); // no remotes: a sign-in needs none
   for (const page of ["index.html", "vault/controller.html", "vault/element.html"])
     await writeFileInFolder(
       join(folder, "host", page),

@@ -9,7 +9,6 @@ export {
 } from "./base-config.ts";
 export { integrityFunctionName, IntegrityPlugin } from "./IntegrityPlugin.ts";
 export { remoteConfig } from "./remote-config.ts";
-export { findVersionProblems, ResolvedVersions, resolvedVersionsFile } from "./resolved-versions.ts";
 export {
   sharedConfigForHost,
   sharedConfigForRemote,

@@ -30,7 +30,7 @@ const everything = {
   "ingress.className": "nginx",
   "imagePullSecrets[0].name": "registry",
   "networkPolicies.serviceEgress[0].ports[0].port": "5432",
-  "deployments.storageClass": "nfs",
+  "volume.storageClass": "nfs",
 };
 const smallest = {
   ...required,
@@ -38,7 +38,7 @@ const smallest = {
   "gateway.autoscaling.enabled": "false",
   "networkPolicies.enabled": "false",
   "ingress.enabled": "false",
-  "deployments.existingClaim": "documents",
+  "volume.existingClaim": "documents",
 };
 
 const Variable = z.object({ name: z.string(), value: z.string().optional(), valueFrom: z.unknown().optional() });
@@ -159,8 +159,12 @@ describe.each(Object.entries(chosenValues))("the chart with %s values", (_, valu
     const readText = (path: string): string => readFileSync(join(rootFolder, path), "utf8");
     /** Where each process reads its settings. */
     const sources = {
-      service: ["api/src/env/env.ts", "tooling/src/tracing/index.ts"],
-      gateway: ["tooling/src/serve/gateway-main.ts", "tooling/src/tracing/index.ts"],
+      service: ["api/src/env/env.ts", "tooling/src/tracing/start-tracing.ts"],
+      gateway: [
+        "tooling/src/serve/gateway-main.ts",
+        "tooling/src/containers/with-secrets.ts",
+        "tooling/src/tracing/start-tracing.ts",
+      ],
       "deployment-signer": ["tooling/src/containers/deployment-signer.ts"],
     };
     for (const [name, files] of Object.entries(sources)) {

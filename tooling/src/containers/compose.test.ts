@@ -88,9 +88,9 @@ describe.each(profiles)("the profile %s of compose.yaml", (profile) => {
   });
 
   it("has a container for each remote", () => {
-    expect(new Map(matchContainers("remote-*").map(([name, { build }]) => [name, build?.args?.["REMOTE"]]))).toEqual(
-      new Map(remoteNames.map((name) => [`remote-${name}`, name])),
-    );
+    expect(
+      new Map(matchContainers("remote-*").map(([name, { environment }]) => [name, environment["REMOTE_FOLDER"]])),
+    ).toEqual(new Map(remoteNames.map((name) => [`remote-${name}`, `/releases/${name}`])));
   });
 
   it("gives each private key to one kind of container", () => {

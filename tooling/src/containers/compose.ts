@@ -24,7 +24,7 @@ const Networks = z.union([
 const Container = z.object({
   profiles: z.array(z.enum(profiles)).optional(),
   image: z.string().optional(),
-  build: z.object({ target: z.string(), args: z.record(z.string(), z.string()).optional() }).optional(),
+  build: z.object({ target: z.string() }).optional(),
   command: Command.optional(),
   environment: z.record(z.string(), z.string()).default({}),
   volumes: z.array(z.string().regex(/^[a-z-]+:\/[a-z/]+(:ro)?$/, "is not volume:folder")).default([]),

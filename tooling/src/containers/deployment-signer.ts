@@ -1,16 +1,19 @@
 /**
- * Signs the deployment document daily, in the only container with the portal's private key.
- * Environment: `readEnvironment` below.
+ * Signs the deployment document at its start and daily, in the only container with the portal's
+ * private key. Adds the image's releases to the registry, and keeps the operator's choices, as `npm
+ * start` does. Operations of `npm run portal` run in this container. Environment: `readEnvironment`
+ * below.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Origin, PortalTrustAnchors, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
-import { compactVerify, importJWK } from "jose";
+import { Origin, PortalTrustAnchors } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { publishDeployment } from "../deployment/deployment.ts";
-import { loadOrCreateKeyPair } from "../keys/signing-keys.ts";
+import { makeDeployment } from "../deployment/deployment.ts";
+import { publishAtStart, type StartInput } from "../portal/operations.ts";
+import { openStore } from "../portal/store.ts";
+import { listReleases, loadVerifiedRelease, parseRecord } from "../release/registry.ts";
 import { readEnvironment } from "../serve/environment.ts";
 
 const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
@@ -25,29 +28,33 @@ const settings = readEnvironment("deployment-signer", {
   APP_VERSION: z.string().default("0.3.1"),
   KEYS_FOLDER: z.string().min(1),
   DEPLOYMENTS_FOLDER: z.string().min(1),
-  /** Output of collect-releases.ts. */
+  /** The registry. */
   RELEASES_FOLDER: z.string().min(1),
+  /** Output of collect-releases.ts. */
+  BUILT_RELEASES_FOLDER: z.string().min(1),
 });
 const renewalIntervalMs = 24 * 60 * 60_000;
 
-const portalKeyPair = await loadOrCreateKeyPair(settings.KEYS_FOLDER, "portal");
+const store = await openStore({
+  keysFolder: settings.KEYS_FOLDER,
+  deploymentsFolder: settings.DEPLOYMENTS_FOLDER,
+  registryFolder: settings.RELEASES_FOLDER,
+});
 const teamKeys = PortalTrustAnchors.shape.team_keys.parse(
-  JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")),
+  JSON.parse(readFileSync(join(settings.BUILT_RELEASES_FOLDER, "team-keys.json"), "utf8")),
 );
 
-async function readRelease(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
-  const jws = readFileSync(join(settings.RELEASES_FOLDER, "records", `${name}.jws`), "utf8");
-  const { payload } = await compactVerify(
-    jws,
-    async ({ kid }) => importJWK(teamKeys[name]?.find((key) => key.kid === kid) ?? {}, "EdDSA"),
-    { algorithms: ["EdDSA"] },
-  );
-  return { jws, record: ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload))) };
+async function loadBuiltRelease(remote: string): Promise<StartInput["releases"][number]> {
+  const [releaseId = ""] = listReleases(settings.BUILT_RELEASES_FOLDER, remote);
+  const release = await loadVerifiedRelease(settings.BUILT_RELEASES_FOLDER, releaseId, () => teamKeys[remote] ?? []);
+  const record = parseRecord(release);
+  if (record === null) throw new TypeError(`${releaseId} has a record of another format`);
+  return { record, jws: release.jws, folder: release.folder };
 }
 
 async function publish(): Promise<void> {
-  const deployment = await publishDeployment(
-    settings.DEPLOYMENTS_FOLDER,
+  const releases = await Promise.all(Object.keys(teamKeys).map(loadBuiltRelease));
+  const initialDeployment = makeDeployment(
     {
       vendorId: settings.VENDOR_ID,
       origin: settings.PUBLIC_ORIGIN,
@@ -56,24 +63,26 @@ async function publish(): Promise<void> {
       appVersion: settings.APP_VERSION,
       identity: { authority: settings.IDP_AUTHORITY, client_id: settings.IDP_CLIENT_ID, scope: "openid profile email" },
       api: { base_url: settings.API_BASE_URL, credentials: false },
-      releases: await Promise.all(Object.keys(teamKeys).map(readRelease)),
+      releases,
     },
-    portalKeyPair,
+    1,
+    new Date(),
   );
+  const deployment = await publishAtStart(store, {
+    deployment: initialDeployment,
+    trustAnchors: {
+      vendor_id: settings.VENDOR_ID,
+      portal_keys: [store.portalKeyPair.publicKey],
+      team_keys: teamKeys,
+    },
+    releases,
+  });
   console.log(
     JSON.stringify({ signed: deployment.vendor_id, sequence: deployment.sequence, not_after: deployment.not_after }),
   );
 }
 
-const trustAnchors: PortalTrustAnchors = {
-  vendor_id: settings.VENDOR_ID,
-  portal_keys: [portalKeyPair.publicKey],
-  team_keys: teamKeys,
-};
 await publish();
-// Public keys, which the gateway puts into the host's page.
-writeFileSync(join(settings.DEPLOYMENTS_FOLDER, "page"), JSON.stringify(trustAnchors));
-
 const renewal = setInterval(() => {
   publish().catch((error: unknown) => console.error(error instanceof Error ? error.message : "unknown"));
 }, renewalIntervalMs);

@@ -58,6 +58,7 @@ describe("the image's packages", () => {
       mkdirSync(store, { recursive: true });
       for (const name of packages)
         execFileSync("cp", ["--archive", "--link", join(rootFolder, "node_modules/.pnpm", name), store]);
+      cpSync(join(rootFolder, "pnpm-workspace.yaml"), join(folder, "pnpm-workspace.yaml"));
       for (const name of ["api", "shared", "tooling"]) {
         for (const path of ["package.json", "src", "node_modules"])
           cpSync(join(rootFolder, name, path), join(folder, name, path), { recursive: true, verbatimSymlinks: true });
@@ -69,6 +70,7 @@ describe("the image's packages", () => {
         ["tooling/src/serve/gateway-main.ts", "gateway: wrong settings: "],
         ["tooling/src/serve/remote-main.ts", "wrong settings: "],
         ["tooling/src/containers/deployment-signer.ts", "deployment-signer: wrong settings: "],
+        ["tooling/src/portal/main.ts", "portal release <remote or folder>"],
       ] as const) {
         const { stderr } = spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", entry], {
           cwd: folder,

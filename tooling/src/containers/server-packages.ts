@@ -11,7 +11,9 @@ export const serverEntries: readonly string[] = [
   ...["commands/reseal-command", "feedback/feedback-command", "shares/share-command", "users/account-command"].map(
     (name) => `api/src/${name}.ts`,
   ),
-  ...["backup/main", "operate/main", "serve/gateway-main", "serve/remote-main"].map((name) => `tooling/src/${name}.ts`),
+  ...["backup/main", "operate/main", "portal/main", "serve/gateway-main", "serve/remote-main"].map(
+    (name) => `tooling/src/${name}.ts`,
+  ),
   ...["deployment-signer", "health", "with-secrets"].map((name) => `tooling/src/containers/${name}.ts`),
 ];
 

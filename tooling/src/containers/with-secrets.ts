@@ -21,7 +21,7 @@ const roles = {
   },
   gateway: {
     script: "tooling/src/serve/gateway-main.ts",
-    secrets: async () => ({ PORTAL_PAGE: readFileSync(join(process.env["DEPLOYMENTS_FOLDER"] ?? "", "page"), "utf8") }),
+    secrets: async () => ({ PORTAL_PAGE: readTrustAnchors() }),
   },
 } as const;
 
@@ -30,6 +30,12 @@ const role = name === "service" || name === "identity" || name === "gateway" ? r
 if (role === null) throw new TypeError(`name one of ${Object.keys(roles).join(", ")}`);
 Object.assign(process.env, await role.secrets());
 await import(pathToFileURL(join(rootFolder, role.script)).href);
+
+/** Public keys, which the deployment signer writes and the gateway puts into the host's page. */
+function readTrustAnchors(): string {
+  const { DEPLOYMENTS_FOLDER = "", VENDOR_ID = "relicario" } = process.env;
+  return readFileSync(join(DEPLOYMENTS_FOLDER, `${VENDOR_ID}.page.json`), "utf8");
+}
 
 /** Logs the demo account: its password is random. */
 async function logDemoAccount(): Promise<string> {

@@ -194,8 +194,8 @@ const layers = {
     ["serve"],
     ["lint", "release"],
     ["bundle", "create-remote", "deployment"],
-    ["containers", "portal", "test"],
-    ["checks", "develop"],
+    ["portal", "test"],
+    ["checks", "containers", "develop"],
     ["start"],
     ["backup"],
     ["operate"],
@@ -269,12 +269,12 @@ const policies = [
   },
   {
     from: fromPackages("tooling"),
-    allow: { to: entryPoint("contract", "contract/compatibility", "errors", "api", "webpack") },
+    allow: { to: entryPoint("contract", "contract/compatibility", "errors", "api", "webpack", "webpack/versions") },
   },
 
   {
     from: fromPackages(...uiPackages),
-    disallow: { to: entryPoint("webpack") },
+    disallow: { to: entryPoint("webpack", "webpack/versions") },
     message:
       "The build is not part of the product: only webpack.config.ts, and a folder webpack next to it, may import @relicario/shared/webpack.",
   },

@@ -1,7 +1,7 @@
 /** Objections to running a release with a vendor's other remotes. */
 import { CONTRACT_VERSION, type RemoteManifest } from "@relicario/shared/contract";
 import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
-import { sharedModules } from "@relicario/shared/webpack";
+import { sharedModules } from "@relicario/shared/webpack/versions";
 
 import { findConflicts } from "./conflicts.ts";
 import { parseRecord, type RegisteredRelease } from "./registry.ts";

@@ -23,7 +23,7 @@ import {
   type ReleaseOverride,
   type RemoteName,
 } from "@relicario/shared/contract";
-import { findVersionProblems, ResolvedVersions, resolvedVersionsFile } from "@relicario/shared/webpack";
+import { findVersionProblems, ResolvedVersions, resolvedVersionsFile } from "@relicario/shared/webpack/versions";
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 

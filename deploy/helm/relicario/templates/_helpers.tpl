@@ -109,10 +109,11 @@ spec:
         target: { type: Utilization, averageUtilization: {{ .settings.autoscaling.cpuPercent }} }
 {{- end }}
 
-{{- define "relicario.deploymentsVolume" -}}
-name: deployments
+{{/* Signed documents in one folder, the registry of releases in another. */}}
+{{- define "relicario.portalVolume" -}}
+name: portal
 persistentVolumeClaim:
-  claimName: {{ .Values.deployments.existingClaim | default (printf "%s-deployments" (include "relicario.name" .)) }}
+  claimName: {{ .Values.volume.existingClaim | default (printf "%s-portal" (include "relicario.name" .)) }}
 {{- end }}
 
 {{/* Settings of each process that names the portal. */}}
