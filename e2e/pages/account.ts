@@ -4,6 +4,7 @@ import { expect, type Locator, type Page } from "@playwright/test";
 
 import { disableTours } from "../support/onboarding.ts";
 import { sendProviderForm } from "../support/provider-form.ts";
+import { recordTyped } from "../support/telemetry.ts";
 
 export interface Account {
   readonly userName: string;
@@ -24,6 +25,7 @@ export interface VisitOptions {
 }
 
 export async function signUp(page: Page, account: Account, visit?: VisitOptions): Promise<void> {
+  recordTyped(account.email, account.password);
   await sendProviderForm(page.request, "sign-up", {
     username: account.userName,
     email: account.email,
@@ -57,6 +59,7 @@ export async function signUpByHand(
   await page.goto("/");
   await page.getByRole("link", { name: "Create account" }).click();
   await page.getByLabel("User name").fill(account.userName);
+  recordTyped(account.email, account.password);
   await page.getByLabel("E-mail").fill(account.email);
   await page.getByLabel("Password").fill(account.password);
   await page.getByRole("button", { name: "Create account" }).click();

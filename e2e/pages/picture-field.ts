@@ -1,5 +1,7 @@
 import { expect, type FrameLocator, type Locator, type Page } from "@playwright/test";
 
+import { recordTyped } from "../support/telemetry.ts";
+
 type Scope = Page | Locator;
 
 /**
@@ -28,6 +30,7 @@ export async function choosePicture(
 
 /** Types into a text field beside the picture. */
 export async function fillInField(scope: Scope, label: string, text: string): Promise<void> {
+  recordTyped(text);
   await changeInput(scope, () => pictureField(scope).getByRole("textbox", { name: label, exact: true }).fill(text));
 }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect, type Locator, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
+import { recordTyped } from "../support/telemetry.ts";
 import { navigateInApp } from "./navigation.ts";
 import {
   changeInput,
@@ -26,6 +27,7 @@ export interface NewSecret {
 /** Fills in the form of a secret; does not save. */
 export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
   await navigateInApp(page, "/add-secret");
+  recordTyped(secret.text, secret.title, secret.image?.name);
   await page.getByLabel("Your secret").fill(secret.text);
   await page.getByLabel("Title").fill(secret.title);
   for (const tag of secret.tags) {
@@ -79,6 +81,7 @@ export interface NewFile {
 
 /** Uses the existing images. */
 export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
+  recordTyped(title, name);
   await navigateInApp(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
   await page

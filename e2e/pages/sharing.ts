@@ -1,6 +1,7 @@
 import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
+import { recordLink, recordTyped } from "../support/telemetry.ts";
 import { navigateInApp } from "./navigation.ts";
 import { choosePicture, pressButton } from "./picture-field.ts";
 
@@ -24,6 +25,7 @@ export async function share(
   secretId: string,
   { audience, password, views = "5 times", opener }: ShareOptions,
 ): Promise<string> {
+  recordTyped(password);
   await navigateInApp(page, `/share/${secretId}`);
   const shareButton = page.getByRole("button", { name: "Share with someone" });
   const form = page.getByRole("region", { name: "Share with" });
@@ -47,7 +49,9 @@ export async function share(
   await pressButton(form, typeof audience === "object" ? "Share" : "Create link");
   const linkField = page.getByLabel("Link", { exact: true });
   await expect(linkField).toBeVisible({ timeout: 90_000 });
-  return (await linkField.textContent()) ?? "";
+  const link = (await linkField.textContent()) ?? "";
+  recordLink(link);
+  return link;
 }
 
 /** Presses the button that opens a share. */

@@ -5,6 +5,7 @@ import type { RunningPortal } from "@relicario/tooling/portal";
 
 import { ByteSearch, type Finding, type Needle } from "./byte-search.ts";
 import { dumpDatabase } from "./database.ts";
+import { recordTyped } from "./telemetry.ts";
 
 /** Shorter texts occur among random bytes by chance. */
 const minTextLength = 12;
@@ -20,6 +21,7 @@ export class PlantedTexts {
   addText(value: string): string {
     const distinctivePart = /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value;
     if (distinctivePart.length < minTextLength) throw new Error(`"${value}" is too short to be searched for`);
+    recordTyped(value);
     this.#add(`“${value}”`, Buffer.from(distinctivePart, "utf8"));
     this.#add(`“${value}” in UTF-16`, Buffer.from(distinctivePart, "utf16le"));
     return value;

@@ -7,6 +7,7 @@ import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
 import { actOnceStarted } from "./starting-elements.ts";
 import { PlantedTexts } from "./planted-texts.ts";
+import { recordTokens, startTelemetryCollector } from "./telemetry.ts";
 
 interface PortalFixtures {
   /**
@@ -34,9 +35,17 @@ export const test = base.extend<
   ],
   portal: [
     async ({ dataFolder }, use) => {
-      const portal = await startPortal({ port: 0, dataDir: dataFolder });
+      const telemetry = await startTelemetryCollector(dataFolder);
+      const portal = await startPortal({ port: 0, dataDir: dataFolder, environment: telemetry.environment });
       await use(portal);
+      await telemetry.readMetrics(portal);
       await portal.stop();
+      await telemetry.close();
+      const { findings, metrics, spans, logs } = await telemetry.search();
+      base.expect(findings).toEqual([]);
+      base.expect(metrics).toContain("http_server_request_duration_seconds_count");
+      base.expect(spans).toContain('"http.route"');
+      base.expect(logs).toContain('"msg":"answered"');
     },
     { scope: "worker", timeout: 240_000 },
   ],
@@ -46,6 +55,7 @@ export const test = base.extend<
   browser: [
     async ({ browser }, use) => {
       browser.on("context", actOnceStarted);
+      browser.on("context", recordTokens);
       await use(browser);
     },
     { scope: "worker" },
