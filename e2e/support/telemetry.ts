@@ -15,10 +15,11 @@ const minTextLength = 12;
 /** What the stories of this worker typed, and tokens of their calls. */
 const typedTexts = new Set<string>();
 
-/** Leaves out short texts. */
+/** Records long texts, and their long words with digits, which no encoding changes. */
 export function recordTyped(...texts: readonly (string | null | undefined)[]): void {
-  for (const typedText of texts)
-    if (typedText !== null && typedText !== undefined && typedText.length >= minTextLength) typedTexts.add(typedText);
+  for (const typedText of texts.map((candidate) => candidate ?? ""))
+    for (const part of [typedText, ...(typedText.match(/[\w-]*\d[\w-]*/g) ?? [])])
+      if (part.length >= minTextLength) typedTexts.add(part);
 }
 
 /** Records the key in a link's fragment. */
@@ -61,7 +62,8 @@ export async function startTelemetryCollector(dataFolder: string): Promise<Telem
   const collector = createServer((request, response) => {
     void text(request)
       .then((body) => appendFile(path.join(folder, "spans.jsonl"), `${body}\n`))
-      .then(() => response.setHeader("content-type", "application/json").end("{}"));
+      .then(() => response.setHeader("content-type", "application/json").end("{}"))
+      .catch(() => response.destroy()); // its process ended meanwhile
   }).listen(0, "127.0.0.1");
   await once(collector, "listening");
   const variables = {
@@ -78,6 +80,7 @@ export async function startTelemetryCollector(dataFolder: string): Promise<Telem
         const response = await fetch(`http://localhost:${String(processes.getPort(name))}/metrics`, {
           headers: { authorization: `Bearer ${token}` },
         });
+        if (!response.ok) throw new Error(`${name} has no metrics: ${String(response.status)}`);
         await writeFile(path.join(folder, `metrics-${name}.txt`), await response.text());
       }
     },

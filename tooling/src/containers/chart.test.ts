@@ -165,7 +165,7 @@ describe.each(Object.entries(chosenValues))("the chart with %s values", (_, valu
         "tooling/src/containers/with-secrets.ts",
         "tooling/src/tracing/start-tracing.ts",
       ],
-      "deployment-signer": ["tooling/src/containers/deployment-signer.ts"],
+      "deployment-signer": ["tooling/src/containers/deployment-signer.ts", "tooling/src/portal/main.ts"],
     };
     for (const [name, files] of Object.entries(sources)) {
       const { env, command = [] } = requireContainer(manifests, name);

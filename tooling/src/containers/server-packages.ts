@@ -8,9 +8,13 @@ import { rootFolder } from "../paths.ts";
 /** What the image runs. Files that programs load by name are listed too. */
 export const serverEntries: readonly string[] = [
   ...["main", "identity/main", "uploads/digest.worker"].map((name) => `api/src/${name}.ts`),
-  ...["commands/reseal-command", "feedback/feedback-command", "shares/share-command", "users/account-command"].map(
-    (name) => `api/src/${name}.ts`,
-  ),
+  ...[
+    "commands/migrate-command",
+    "commands/reseal-command",
+    "feedback/feedback-command",
+    "shares/share-command",
+    "users/account-command",
+  ].map((name) => `api/src/${name}.ts`),
   ...["backup/main", "operate/main", "portal/main", "serve/gateway-main", "serve/remote-main"].map(
     (name) => `tooling/src/${name}.ts`,
   ),

@@ -24,8 +24,9 @@ let gatewayUrl: string;
 
 async function startServer(onRequest: (request: IncomingMessage) => Promise<void> | void): Promise<string> {
   const server = createServer((request, response) => {
-    void Promise.resolve(onRequest(request)).then(() =>
-      response.setHeader("content-type", "application/json").end("{}"),
+    Promise.resolve(onRequest(request)).then(
+      () => response.setHeader("content-type", "application/json").end("{}"),
+      () => response.destroy(), // its process ended meanwhile
     );
   }).listen(0, "127.0.0.1");
   servers.push(server);

@@ -33,14 +33,16 @@ export function exportTraces(): void {
   });
   const tracer = provider.getTracer("relicario");
   subscribe("fastify.initialization", (message) => {
-    traceRequests((message as { readonly fastify: FastifyInstance }).fastify, tracer);
+    const { fastify: app } = message as { readonly fastify: FastifyInstance };
+    traceRequests(app, tracer);
+    // Without a collector it stops all the same.
+    app.addHook("onClose", () => provider.forceFlush({ timeoutMillis: 3_000 }).catch(() => undefined));
   });
-  process.once("SIGTERM", () => void provider.forceFlush());
 }
 
 function traceRequests(app: FastifyInstance, tracer: Tracer): void {
-  const traces = new WeakMap<FastifyRequest, { readonly span: Span; readonly requestTrace: RequestTrace }>();
-  app.addHook("onRequest", (request, _reply, done) => {
+  const traces = new WeakMap<FastifyRequest, RequestTrace>();
+  app.addHook("onRequest", (request, reply, done) => {
     const route = request.routeOptions.url ?? "none";
     const span = tracer.startSpan(
       `${request.method} ${route}`,
@@ -49,21 +51,20 @@ function traceRequests(app: FastifyInstance, tracer: Tracer): void {
     );
     forwardSpan(request, span);
     const requestTrace = createRequestTrace(tracer, trace.setSpan(ROOT_CONTEXT, span));
-    traces.set(request, { span, requestTrace });
+    traces.set(request, requestTrace);
+    // After the response, or when the sender gave up.
+    reply.raw.once("close", () => {
+      if (reply.raw.headersSent) span.setAttribute("http.response.status_code", reply.statusCode);
+      if (reply.statusCode >= 500 || !reply.raw.writableFinished) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
     currentTrace.run(requestTrace, done);
   });
   // After the body was read, whose events belong to the connection.
   app.addHook("preHandler", (request, _reply, done) => {
-    const requestTrace = traces.get(request)?.requestTrace;
+    const requestTrace = traces.get(request);
     if (requestTrace === undefined) done();
     else currentTrace.run(requestTrace, done);
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    const span = traces.get(request)?.span;
-    span?.setAttribute("http.response.status_code", reply.statusCode);
-    if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
-    span?.end();
-    done();
   });
 }
 

@@ -63,9 +63,12 @@ describe("traceStatements", () => {
   it("records a statement for the request that waits for a connection, not for the one that frees it", async () => {
     const pool = openPool();
     const names = ["a", "b", "c"];
-    const traces = await Promise.all(
-      names.map((name) => serve(() => Promise.all([pool.query(`${name}1`, []), pool.query(`${name}2`, [])]))),
-    );
+    const [traces] = await Promise.all([
+      Promise.all(
+        names.map((name) => serve(() => Promise.all([pool.query(`${name}1`, []), pool.query(`${name}2`, [])]))),
+      ),
+      pool.query("of no request", []),
+    ]);
     expect(traces.map((events) => [...events].sort())).toEqual(
       names.map((name) => [`end ${name}1`, `end ${name}2`, `start ${name}1`, `start ${name}2`]),
     );

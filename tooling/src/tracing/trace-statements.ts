@@ -8,11 +8,14 @@ import { isTracing } from "./start-tracing.ts";
 /** Records a pool's statements as parts of the requests that they are for, if those are traced. */
 export function traceStatements(pool: Pool): void {
   if (!isTracing()) return;
-  // Whoever releases a connection passes it on: the waiting request's trace must not be theirs.
-  wrapMethod(pool, "connect", (connect) => (...args) => {
-    const isTraced = currentTrace.getStore() !== undefined;
-    return connect(...args.map((arg) => (isTraced && isFunction(arg) ? AsyncLocalStorage.bind(arg) : arg)));
-  });
+  // The code that releases a connection passes it on: what waits keeps its own trace, or none.
+  wrapMethod(
+    pool,
+    "connect",
+    (connect) =>
+      (...args) =>
+        connect(...args.map((arg) => (isFunction(arg) ? AsyncLocalStorage.bind(arg) : arg))),
+  );
   pool.on("connect", traceConnection);
 }
 

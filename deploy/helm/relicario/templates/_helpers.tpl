@@ -66,6 +66,13 @@ readinessProbe:
   timeoutSeconds: 3
 {{- end }}
 
+{{/* Until load balancers have noticed; the service does so by itself. */}}
+{{- define "relicario.waitBeforeStop" -}}
+lifecycle:
+  preStop:
+    exec: { command: [sleep, "10"] }
+{{- end }}
+
 {{- define "relicario.service" -}}
 apiVersion: v1
 kind: Service
