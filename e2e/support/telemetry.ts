@@ -46,9 +46,8 @@ export interface TelemetryCollector {
 }
 
 interface TelemetrySearch {
-  /** Each typed text that was found, with its file. */
+  /** Each typed text that was found, after the kind of what has it. */
   readonly findings: readonly string[];
-  readonly searchedTexts: number;
   /** Of each kind, as proof that something was searched. */
   readonly metrics: string;
   readonly spans: string;
@@ -92,16 +91,13 @@ export async function startTelemetryCollector(dataFolder: string): Promise<Telem
           folder,
           files.filter((file) => file.startsWith("metrics-")),
         ),
-        spans: await readAll(
-          folder,
-          files.filter((file) => file.startsWith("spans")),
-        ),
+        spans: await readAll(folder, ["spans.jsonl"]),
         logs: await readAll(logFolder, await readdir(logFolder)),
       };
       const findings = Object.entries(kinds).flatMap(([kind, content]) =>
         [...typedTexts].filter((typedText) => content.includes(typedText)).map((typedText) => `${kind}: ${typedText}`),
       );
-      return { findings, searchedTexts: typedTexts.size, ...kinds };
+      return { findings, ...kinds };
     },
     async close() {
       collector.close();
