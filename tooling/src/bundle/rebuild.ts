@@ -1,8 +1,8 @@
 /** Rebuilds packages in another folder, to show that builds are reproducible. */
 import { execFile } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { rootFolder } from "../paths.ts";
@@ -31,26 +31,26 @@ export function hashBuiltFiles(name: BuildTarget, root: string = rootFolder): Fi
   );
 }
 
+/** Copies the sources to a folder: what Git tracks or would add, links as links. */
+export async function copySources(source: string, folder: string): Promise<void> {
+  const { stdout } = await execFileAsync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: source,
+    maxBuffer,
+  });
+  for (const file of stdout.split("\0")) {
+    if (file === "" || !existsSync(join(source, file))) continue;
+    cpSync(join(source, file), join(folder, file), { recursive: true, verbatimSymlinks: true });
+  }
+}
+
 /**
- * Copies the sources, uncommitted changes included, to a temporary folder and builds there. Takes a
+ * Builds a copy of the sources, uncommitted changes included, in a temporary folder. Takes a
  * minute or two.
  */
 export async function rebuild(names: readonly BuildTarget[]): Promise<ReadonlyMap<BuildTarget, FileHashes>> {
   const folder = mkdtempSync(join(tmpdir(), "rebuild-"));
   try {
-    const { stdout: sources } = await execFileAsync(
-      "git",
-      ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-      {
-        cwd: rootFolder,
-        maxBuffer,
-      },
-    );
-    for (const file of sources.split("\0")) {
-      if (file === "" || !existsSync(join(rootFolder, file))) continue;
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      copyFileSync(join(rootFolder, file), join(folder, file));
-    }
+    await copySources(rootFolder, folder);
     await runPnpm(folder, ["install", "--frozen-lockfile", "--prefer-offline"]);
     await execFileAsync(
       process.execPath,
