@@ -1,8 +1,9 @@
 import { Pool } from "pg";
 
 import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/test-database";
+import { openFaultInjector } from "../testing/database-faults.ts";
 import { PostgresAdapter } from "./adapter.ts";
-import { migrate } from "./database.ts";
+import { deleteExpiredRows, migrate } from "./database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
@@ -40,6 +41,41 @@ describe("PostgresAdapter", () => {
     await sessions.upsert("gone", {}, 60);
     await sessions.destroy("gone");
     expect(await sessions.find("gone")).toBeUndefined();
+  });
+
+  it("keeps an asked-for sign-out when an older copy of the session is saved after it", async () => {
+    const older = { uid: "u1", accountId: "a" };
+    await sessions.upsert("at once", older, 60);
+    await sessions.upsert("at once", { ...older, state: { secret: "first" } }, 60);
+    await sessions.upsert("at once", older, 60);
+    expect(await sessions.find("at once")).toEqual({ ...older, state: { secret: "first" } });
+    await sessions.upsert("at once", { ...older, state: { secret: "second" } }, 60);
+    expect(await sessions.find("at once")).toEqual({ ...older, state: { secret: "second" } });
+  });
+
+  it("lets no late save bring back an ended session, not even one that waited for the end", async () => {
+    await sessions.upsert("ended", { uid: "u2", accountId: "a" }, 60);
+    const faults = await openFaultInjector(database.url);
+    try {
+      await faults.query("begin");
+      await faults.query("select 1 from provider_records where id = 'ended' for update");
+      const ended = sessions.destroy("ended");
+      await faults.waitForBlocked(1);
+      const saved = sessions.upsert("ended", { uid: "u2", accountId: "a" }, 60);
+      await faults.waitForBlocked(2);
+      await faults.release();
+      await Promise.all([ended, saved]);
+    } finally {
+      await faults.close();
+    }
+    await sessions.upsert("ended", { uid: "u2", accountId: "a" }, 60);
+    expect([await sessions.find("ended"), await sessions.findByUid("u2")]).toEqual([undefined, undefined]);
+    expect((await pool.query("select payload from provider_records where id = 'ended'")).rows).toEqual([
+      { payload: {} },
+    ]);
+    await deleteExpiredRows(pool);
+    await sessions.upsert("ended", { uid: "u2", accountId: "a" }, 60);
+    expect(await sessions.find("ended")).toBeUndefined();
   });
 
   it("keeps records without expiry", async () => {

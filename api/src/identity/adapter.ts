@@ -26,6 +26,10 @@ interface ProviderRecordRow {
  * grant when the code is replayed (RFC 6749 4.1.2). Codes are stored in the clear: one lives 60
  * seconds and is useless without its PKCE verifier; a session's id is useless without the cookie
  * key that signs it.
+ *
+ * The library saves a session after every request, as it was when the request came. Of two requests
+ * at once the later one must not undo the other: a session that ended stays ended, and an asked-for
+ * sign-out stays asked for.
  */
 export class PostgresAdapter implements Adapter {
   readonly #pool: Pool;
@@ -44,8 +48,11 @@ export class PostgresAdapter implements Adapter {
     await this.#pool.query(
       `insert into provider_records (model, id, payload, grant_id, uid, user_code, expires_at)
        values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
-       on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
-         user_code = excluded.user_code, expires_at = excluded.expires_at`,
+       on conflict (model, id) do update set
+         payload = case when provider_records.model = 'Session' and provider_records.payload ? 'state'
+           then jsonb_build_object('state', provider_records.payload -> 'state') else '{}' end || excluded.payload,
+         grant_id = excluded.grant_id, uid = excluded.uid, user_code = excluded.user_code, expires_at = excluded.expires_at
+       where provider_records.model <> 'Session' or provider_records.uid is not null`,
       [
         this.#model,
         id,
@@ -79,8 +86,14 @@ export class PostgresAdapter implements Adapter {
     if (rowCount === 0) throw new errors.InvalidGrant("already consumed");
   }
 
+  /** Keeps an ended session's row for an hour without `uid` and contents: no late save fills it. */
   async destroy(id: string): Promise<void> {
-    await this.#pool.query("delete from provider_records where model = $1 and id = $2", [this.#model, id]);
+    await this.#pool.query(
+      this.#model === "Session"
+        ? "update provider_records set payload = '{}', uid = null, expires_at = now() where model = $1 and id = $2"
+        : "delete from provider_records where model = $1 and id = $2",
+      [this.#model, id],
+    );
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {

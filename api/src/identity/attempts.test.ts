@@ -127,10 +127,12 @@ describe("deleteExpiredRows", () => {
     await attemptLimiter.consume(limit, "stays");
     await attemptLimiter.consume({ ...limit, windowSeconds: 0 }, "goes");
     await pool.query(`insert into provider_records (model, id, payload, expires_at) values
-      ('Session', 'old', '{}', now() - interval '1 second'), ('Session', 'new', '{}', now() + interval '1 hour'), ('Grant', 'for good', '{}', null),
+      ('Interaction', 'old', '{}', now() - interval '1 second'), ('Session', 'old', '{}', now() - interval '61 minutes'),
+      ('Session', 'ended', '{}', now() - interval '59 minutes'), ('Session', 'new', '{}', now() + interval '1 hour'), ('Grant', 'for good', '{}', null),
       ('AuthorizationCode', 'used', '{}', now() - interval '59 minutes'), ('AuthorizationCode', 'old', '{}', now() - interval '61 minutes')`);
     await deleteExpiredRows(pool);
     expect((await pool.query("select id from provider_records order by id")).rows).toEqual([
+      { id: "ended" },
       { id: "for good" },
       { id: "new" },
       { id: "used" },

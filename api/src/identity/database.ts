@@ -59,9 +59,10 @@ const rowsPerBatch = 5_000;
 
 /** Statements that delete the oldest rows first, by the indexes on their times. */
 const expiredRows = [
-  // A used code must stay as long as tokens of its grant may live: at most an hour.
+  // A used code must stay as long as tokens of its grant may live: at most an hour. An ended
+  // session must stay longer than the requests that came before its end.
   `delete from provider_records where ctid in (select ctid from provider_records
-   where expires_at < now() and (model <> 'AuthorizationCode' or expires_at < now() - interval '1 hour')
+   where expires_at < now() and (model not in ('AuthorizationCode', 'Session') or expires_at < now() - interval '1 hour')
    order by expires_at limit $1)`,
   "delete from attempts where ctid in (select ctid from attempts where ends_at < now() order by ends_at limit $1)",
 ];
