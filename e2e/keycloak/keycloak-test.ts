@@ -109,7 +109,7 @@ const ServiceKeys = z.looseObject({ SESSION_KEYS: z.unknown(), RECORD_KEY: z.str
 const Users = z.array(z.looseObject({ id: z.string() }));
 
 /** Creates a person with a verified address, as an administrator does. */
-export async function createUser(keycloak: Keycloak, { temporary = false } = {}): Promise<KeycloakUser> {
+export async function createUser(keycloak: Pick<Keycloak, "call">, { temporary = false } = {}): Promise<KeycloakUser> {
   const suffix = randomBytes(4).toString("hex");
   const [userName, password] = [`ana-${suffix}`, `correct horse ${suffix}`];
   await keycloak.call("POST", "/users", {
@@ -152,14 +152,15 @@ export async function sendSignInForm(page: Page, { userName, password }: Keycloa
 }
 
 /** Opens the portal, which goes to Keycloak, and sends the form. */
-export async function startSignIn(page: Page, user: KeycloakUser): Promise<void> {
+export async function startSignIn(page: Page, user: KeycloakUser, origin = ""): Promise<void> {
   await disableTours(page);
-  await page.goto("/home");
+  await page.goto(`${origin}/home`);
   await sendSignInForm(page, user);
 }
 
-export async function signIn(page: Page, user: KeycloakUser): Promise<void> {
-  await startSignIn(page, user);
+/** @param origin of the portal, when it is not the test's base address */
+export async function signIn(page: Page, user: KeycloakUser, origin = ""): Promise<void> {
+  await startSignIn(page, user, origin);
   await expectHome(page);
 }
 

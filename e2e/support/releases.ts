@@ -75,7 +75,7 @@ export function createUntrustedKey(kid: string = randomUUID()): SigningKey {
  * Creates functions that read, tamper with and sign again the releases and a vendor's deployment in
  * a portal's data folder.
  */
-export function createReleaseTools(portal: RunningPortal, vendor = "relicario") {
+export function createReleaseTools(portal: Pick<RunningPortal, "dataDir">, vendor = "relicario") {
   const deploymentFile = path.join(portal.dataDir, "deployments", `${vendor}.json`);
   const readPortalKey = () => readKey(path.join(portal.dataDir, "keys/portal.json"));
   const readTeamKey = (remote: string) => readKey(path.join(root, ".data/keys", `team-${remote}.json`));

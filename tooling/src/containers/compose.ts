@@ -25,13 +25,14 @@ const Container = z.object({
   profiles: z.array(z.enum(profiles)).optional(),
   image: z.string().optional(),
   build: z.object({ target: z.string() }).optional(),
+  entrypoint: z.array(z.string()).optional(),
   command: Command.optional(),
   environment: z.record(z.string(), z.string()).default({}),
   volumes: z.array(z.string().regex(/^[a-z-]+:\/[a-z/]+(:ro)?$/, "is not volume:folder")).default([]),
   networks: Networks.default([]),
   network_mode: z.literal("none").optional(),
   ports: z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "is not published on 127.0.0.1 alone")).default([]),
-  depends_on: z.record(z.string(), z.unknown()).default({}),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
 });
 export type Container = z.infer<typeof Container>;
 
@@ -77,6 +78,25 @@ export function parseAddresses({
   );
 }
 
+/** What the Dockerfile gives each container of a target. */
+export function readImage(target: string): {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+} {
+  const stage = readFileSync(join(rootFolder, "Dockerfile"), "utf8")
+    .split(/^(?=FROM )/m)
+    .find((text) => text.split("\n")[0]?.endsWith(` AS ${target}`));
+  if (stage === undefined) throw new TypeError(`the Dockerfile has no target ${target}`);
+  const [, assignments = ""] = /^ENV (.+)$/m.exec(stage) ?? [];
+  const [, command = "[]"] = /^CMD (.+)$/m.exec(stage) ?? [];
+  return {
+    environment: Object.fromEntries(
+      [...assignments.matchAll(/(\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
+    ),
+    command: z.array(z.string()).parse(JSON.parse(command)),
+  };
+}
+
 /** Ports of images that are not ours. */
 const portsOfImages: Readonly<Record<string, string>> = {
   postgres: "5432",
@@ -92,7 +112,6 @@ export function findListeningPort(container: Container | undefined): string | nu
   const { image, build, environment } = container;
   const [imageName = ""] = image?.split(":") ?? [];
   if (imageName in portsOfImages) return portsOfImages[imageName] ?? null;
-  if (build?.target === "remote")
-    return /REMOTE_PORT=(\d+)/.exec(readFileSync(join(rootFolder, "Dockerfile"), "utf8"))?.[1] ?? null;
-  return Object.entries(environment).find(([name]) => /^(API|IDENTITY|GATEWAY)_PORT$/.test(name))?.[1] ?? null;
+  const allVariables = { ...(build === undefined ? {} : readImage(build.target).environment), ...environment };
+  return Object.entries(allVariables).find(([name]) => /^(API|IDENTITY|GATEWAY|REMOTE)_PORT$/.test(name))?.[1] ?? null;
 }

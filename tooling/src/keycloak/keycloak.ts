@@ -14,7 +14,6 @@ import { UserFacingError } from "../user-facing-error.ts";
 export const keycloakVersion = "26.7.3";
 const mavenPlugin = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0";
 const cacheFolder = join(rootFolder, ".cache");
-const homeFolder = join(cacheFolder, `keycloak-${keycloakVersion}`);
 
 /** The first start of an installation builds it, which takes minutes on a busy machine. */
 const startLimitSeconds = 900;
@@ -48,7 +47,7 @@ export interface Keycloak {
 
 /** Starts Keycloak with an empty database, and downloads it before the first time. */
 export async function startKeycloak({ port, portalOrigin, vaultOrigin, logFile }: KeycloakSettings): Promise<Keycloak> {
-  await install();
+  const homeFolder = await installKeycloak();
   const origin = `http://localhost:${String(port)}`;
   const authority = `${origin}/realms/${realm}`;
   if (await isReady(authority))
@@ -117,36 +116,44 @@ export async function startKeycloak({ port, portalOrigin, vaultOrigin, logFile }
     if (child !== null) endGroup(child);
   });
 
-  const getAdminToken = async (): Promise<string> => {
-    const response = await fetch(`${origin}/realms/master/protocol/openid-connect/token`, {
-      method: "POST",
-      body: new URLSearchParams({ grant_type: "password", client_id: "admin-cli", ...administrator }),
-    });
-    return z.looseObject({ access_token: z.string() }).parse(await response.json()).access_token;
-  };
-
   await start();
   return {
     authority,
     adminSetting: JSON.stringify({ kind: "keycloak", url: origin, realm, ...serviceClient }),
     start,
     stop,
-    async call(method, path, body) {
-      const response = await fetch(`${origin}/admin/realms/${realm}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${await getAdminToken()}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`Keycloak answers ${String(response.status)} to ${method} ${path}: ${text}`);
-      return text === "" ? null : (JSON.parse(text) as unknown);
-    },
+    call: createAdminCall(origin, administrator),
   };
 }
 
-/** Downloads this version from Maven Central once, into `.cache`. */
-async function install(): Promise<void> {
-  if (await stat(homeFolder).catch(() => null)) return;
+/** Calls the admin interface of a Keycloak at this origin, below the realm. */
+export function createAdminCall(
+  origin: string,
+  user: { readonly username: string; readonly password: string },
+): Keycloak["call"] {
+  const getToken = async (): Promise<string> => {
+    const response = await fetch(`${origin}/realms/master/protocol/openid-connect/token`, {
+      method: "POST",
+      body: new URLSearchParams({ grant_type: "password", client_id: "admin-cli", ...user }),
+    });
+    return z.looseObject({ access_token: z.string() }).parse(await response.json()).access_token;
+  };
+  return async (method, path, body) => {
+    const response = await fetch(`${origin}/admin/realms/${realm}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${await getToken()}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`Keycloak answers ${String(response.status)} to ${method} ${path}: ${text}`);
+    return text === "" ? null : (JSON.parse(text) as unknown);
+  };
+}
+
+/** Downloads this version from Maven Central once, into `.cache`. @returns its folder */
+export async function installKeycloak(): Promise<string> {
+  const homeFolder = join(cacheFolder, `keycloak-${keycloakVersion}`);
+  if (await stat(homeFolder).catch(() => null)) return homeFolder;
   const artifact = `org.keycloak:keycloak-quarkus-dist:${keycloakVersion}:zip`;
   const repository = join(cacheFolder, "maven");
   await runOrThrow("mvn", [
@@ -163,6 +170,7 @@ async function install(): Promise<void> {
   await runOrThrow("unzip", ["-q", join(repository, "org/keycloak", name), "-d", unpackFolder]);
   await rename(join(unpackFolder, `keycloak-${keycloakVersion}`), homeFolder);
   await rm(unpackFolder, { recursive: true });
+  return homeFolder;
 }
 
 async function runOrThrow(program: string, args: readonly string[]): Promise<void> {

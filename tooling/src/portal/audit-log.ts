@@ -14,7 +14,18 @@ import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 const AuditEvent = z.strictObject({
-  action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),
+  action: z.enum([
+    "release",
+    "import",
+    "start",
+    "promote",
+    "canary",
+    "rollback",
+    "disable",
+    "enable",
+    "renew",
+    "override",
+  ]),
   by: z.string().min(1).max(100),
   vendor: z.string().optional(),
   sequence: z.int().min(1).optional(),

@@ -21,6 +21,7 @@ import { loadMetricsToken } from "../keys/process-secrets.ts";
 import {
   setCanary,
   createOverrideLinks,
+  importRelease,
   parseRemoteName,
   promote,
   registerRelease,
@@ -36,6 +37,7 @@ import { getAuditFile, openStore, type PortalStore } from "./store.ts";
 import { describeRemote, formatStatus } from "./status.ts";
 
 const usage = `portal release <remote or folder>         sign what is built as a release, and add it to the registry
+portal import <folder>                    add a release that its team built and signed elsewhere to the registry
 portal verify <release>                   check its files, its signature and where it fits; --rebuild: and that the sources here give the same bytes
 portal verify host --rebuild              check that the sources here give the host that is built here, or that --origin and --vault-origin serve
 portal promote <release>                  make it the stable release
@@ -110,6 +112,9 @@ try {
         ).record.release,
       ];
     },
+    import: async (store) => [
+      (await importRelease(store, resolve(callerFolder, requireSubject()), commonOptions)).signedRecord.release,
+    ],
     verify: async (store) => {
       if (subject === "host") return verifyHost(values.origin, values["vault-origin"]);
       const { release: registeredRelease, compatibility } = await verifyRelease(store, requireSubject());

@@ -1,10 +1,12 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadOrCreateKeyPair } from "../keys/signing-keys.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
+import { makeRelease } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import {
   createOverrideLinks,
+  importRelease,
   setCanary,
   promote,
   registerRelease,
@@ -193,6 +195,62 @@ describe("release and promote", () => {
     expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator, vendorId: "nobody" }))).toContain(
       "There is no vendor nobody here",
     );
+  });
+});
+
+describe("import", () => {
+  /** Builds and signs outside the portal. */
+  const makeElsewhere = async (
+    remote: string,
+    script: string,
+    keyPair?: SigningKeyPair,
+  ): Promise<{ releaseId: string; folder: string }> => {
+    const packageFolder = portal.build(remote, script);
+    const { record, folder } = await makeRelease({
+      remote,
+      packageFolder,
+      webFolder: join(packageFolder, "build/web"),
+      keyPair: keyPair ?? (await portal.loadTeamKey(remote)),
+    });
+    const copy = join(portal.folder, "download");
+    cpSync(folder, copy, { recursive: true });
+    return { releaseId: record.release, folder: copy };
+  };
+  const getImportMessage = (folder: string) =>
+    getRejectionMessage(importRelease(portal.store, folder, { by: operator }));
+
+  it("adds what a team signed, from a folder of any name, without running it", async () => {
+    const { releases } = await portal.start();
+    const { releaseId, folder } = await makeElsewhere("notes", "notes of the second day");
+    await importRelease(portal.store, folder, { by: operator });
+    expect((await readCurrentDeployment()).releases).toEqual(releases);
+    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({ action: "import", release: releaseId });
+
+    await promote(portal.store, "notes", { by: operator }); // its latest release
+    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: releaseId });
+  });
+
+  it("refuses what no known team signed, and what was changed since, and adds nothing", async () => {
+    await portal.start();
+    const stranger = await loadOrCreateKeyPair(join(portal.folder, "stranger"), "team-notes");
+    const foreign = await makeElsewhere("notes", "notes of a stranger", stranger);
+    expect(await getImportMessage(foreign.folder)).toContain("is not signed by a key of the team of notes");
+    expect(await getImportMessage((await makeElsewhere("attic", "an attic", stranger)).folder)).toContain(
+      "is not signed by a key of the team of attic",
+    );
+
+    rmSync(foreign.folder, { recursive: true });
+    const { releaseId, folder } = await makeElsewhere("notes", "notes of the second day");
+    symlinkSync("/etc/hostname", join(folder, "host"));
+    expect(await getImportMessage(folder)).toContain("host is neither file nor folder");
+    rmSync(join(folder, "host"));
+    appendFileSync(join(folder, "remoteEntry.js"), " ");
+    expect(await getImportMessage(folder)).toContain("remoteEntry.js was changed");
+    expect(existsSync(join(portal.store.registryFolder, "notes", releaseId))).toBe(false);
+
+    writeFileSync(join(folder, "release.json"), "{}");
+    expect(await getImportMessage(folder)).toContain("is no signed release");
+    expect(await getImportMessage(join(portal.folder, "nothing"))).toContain("is no signed release");
   });
 });
 

@@ -19,7 +19,9 @@ import {
   addToRegistry,
   listReleases,
   listRemotes,
+  loadSignedFolder,
   loadVerifiedRelease,
+  readClaimedRemote,
   type RegisteredRelease,
 } from "../release/registry.ts";
 import {
@@ -71,6 +73,29 @@ export async function registerRelease(
     appendToAuditLog(getAuditFile(store), { action: "release", by, remote, release: newRelease.record.release }, now);
   });
   return newRelease;
+}
+
+/**
+ * Adds a release that its team built and signed elsewhere. No page runs it yet.
+ *
+ * @param folder of the release, with its `release.json`
+ * @throws UserFacingError when no portal here has the team's key, or a file is not what was signed
+ */
+export function importRelease(
+  store: PortalStore,
+  folder: string,
+  { by, now = new Date() }: Pick<OperationOptions, "by" | "now">,
+): Promise<RegisteredRelease> {
+  return withStoreLock(store, async () => {
+    const remote = readClaimedRemote(folder);
+    const vendors = await Promise.all(listVendorIds(store).map((vendorId) => readVendor(store, vendorId)));
+    const keys = vendors.flatMap(({ trustAnchors }) => trustAnchors.team_keys[remote] ?? []);
+    const release = await loadSignedFolder(folder, keys, { remote });
+    const releaseId = release.signedRecord.release;
+    addToRegistry(store.registryFolder, remote, folder, releaseId);
+    appendToAuditLog(getAuditFile(store), { action: "import", by, remote, release: releaseId }, now);
+    return release;
+  });
 }
 
 /**
@@ -569,7 +594,7 @@ function findRelease(store: PortalStore, subject: string): { readonly remote: st
   const registeredReleases = listReleases(store.registryFolder, remote);
   const latest = readAuditLog(getAuditFile(store)).findLast(
     ({ action, release }) =>
-      (action === "release" || action === "start") && release !== undefined && registeredReleases.includes(release),
+      ["release", "import", "start"].includes(action) && release !== undefined && registeredReleases.includes(release),
   )?.release;
   if (latest === undefined) throw new UserFacingError(`The registry has no release of ${remote}.`);
   return { remote, releaseId: latest };

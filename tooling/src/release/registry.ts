@@ -1,9 +1,9 @@
 /** Immutable releases: `<registry>/<remote>/<release>/`, each with its `release.json`. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import { ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
+import { ReleaseId, ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
 import { compactVerify, createLocalJWKSet } from "jose";
 import { z } from "zod";
 
@@ -23,7 +23,7 @@ export interface RegisteredRelease {
 }
 
 const SignedRecord = z.looseObject({
-  release: z.string(),
+  release: ReleaseId,
   manifest: z.looseObject({ name: z.string(), contract: z.string() }),
   files: z.record(z.string(), z.string()),
 });
@@ -73,20 +73,42 @@ export async function loadVerifiedRelease(
 ): Promise<RegisteredRelease> {
   const remote = releaseId.split("-")[0] ?? "";
   const folder = join(registry, remote, releaseId);
-  if (!/^[a-z0-9]+-[0-9.]+-[0-9a-f]{12}$/.test(releaseId))
-    throw new UserFacingError(`${releaseId} is not the name of a release.`);
+  if (!ReleaseId.safeParse(releaseId).success) throw new UserFacingError(`${releaseId} is not the name of a release.`);
   if (!existsSync(join(folder, recordFile)))
     throw new UserFacingError(`There is no release ${releaseId}. \`portal status\` lists those that are there.`);
+  return loadSignedFolder(folder, findKeys(remote), { remote, releaseId });
+}
+
+/** Name of the remote that a release's folder claims to be of; nothing is verified. */
+export function readClaimedRemote(folder: string): string {
+  const file = join(folder, recordFile);
+  const [, payload = ""] = existsSync(file) ? readFileSync(file, "utf8").split(".") : [];
+  const claim = parseSignedRecord(Buffer.from(payload, "base64url"));
+  if (claim === null) throw new UserFacingError(`${folder} is no signed release: it has no valid ${recordFile}.`);
+  return claim.manifest.name;
+}
+
+/**
+ * Verifies a release wherever it is: signature, names and every file.
+ *
+ * @param expected its names; without a release's, the signed one
+ * @throws UserFacingError with the reason
+ */
+export async function loadSignedFolder(
+  folder: string,
+  keys: readonly VerificationKey[],
+  { remote, releaseId }: { readonly remote: string; readonly releaseId?: string },
+): Promise<RegisteredRelease> {
+  const name = basename(folder);
   const jws = readFileSync(join(folder, recordFile), "utf8");
-  const signedRecord = await verifyRecord(jws, findKeys(remote));
+  const signedRecord = await verifyRecord(jws, keys);
   if (signedRecord === null)
-    throw new UserFacingError(`${releaseId} is not signed by a key of the team of ${remote} that the portal knows.`);
-  if (signedRecord.release !== releaseId || signedRecord.manifest.name !== remote)
-    throw new UserFacingError(
-      `What the team of ${remote} signed in ${releaseId} is ${signedRecord.release} of ${signedRecord.manifest.name}.`,
-    );
+    throw new UserFacingError(`${name} is not signed by a key of the team of ${remote} that the portal knows.`);
+  const { release, manifest } = signedRecord;
+  if (manifest.name !== remote || release.split("-")[0] !== remote || release !== (releaseId ?? release))
+    throw new UserFacingError(`What the team of ${remote} signed in ${name} is ${release} of ${manifest.name}.`);
   const problems = findFileProblems(folder, signedRecord.files);
-  if (problems.length > 0) throw new UserFacingError(`${releaseId} is not what was signed: ${problems.join(", ")}.`);
+  if (problems.length > 0) throw new UserFacingError(`${name} is not what was signed: ${problems.join(", ")}.`);
   return { jws, signedRecord, folder };
 }
 
@@ -96,9 +118,17 @@ async function verifyRecord(
 ): Promise<RegisteredRelease["signedRecord"] | null> {
   try {
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
-    return SignedRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
+    return parseSignedRecord(payload);
   } catch {
     return null; // invalid, whatever the reason
+  }
+}
+
+function parseSignedRecord(payload: Uint8Array): RegisteredRelease["signedRecord"] | null {
+  try {
+    return SignedRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
+  } catch {
+    return null;
   }
 }
 
@@ -119,7 +149,10 @@ function findFileProblems(folder: string, files: Readonly<Record<string, string>
     if (expected === undefined) return [`${file} is not listed`];
     return readIntegrity(join(folder, file), file === originalName) === expected ? [] : [`${file} was changed`];
   });
-  return [...missingFiles, ...unexpectedFiles];
+  const links = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isFile() && !entry.isDirectory())
+    .map((entry) => `${entry.name} is neither file nor folder`);
+  return [...missingFiles, ...unexpectedFiles, ...links];
 }
 
 function readIntegrity(path: string, isUncompressed: boolean): string | null {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
+import { installGoProgram } from "./go-program.ts";
 import { run, type ProcessResult } from "./run.ts";
 
 /** Helm (Apache 2.0) and kubernetes-validate (Apache 2.0), which has Kubernetes' schemas inside. */
@@ -9,7 +10,6 @@ const helmVersion = "v3.19.0";
 const validatorVersion = "1.37.0";
 
 const folder = join(rootFolder, ".cache/chart");
-const helm = join(folder, `helm-${helmVersion}/helm`);
 const python = join(folder, `kubernetes-validate-${validatorVersion}/bin/python`);
 
 /**
@@ -19,15 +19,7 @@ const python = join(folder, `kubernetes-validate-${validatorVersion}/bin/python`
  * @throws Error without Go or Python
  */
 export async function installChartCheckers(): Promise<Readonly<Record<string, string>>> {
-  if (!existsSync(helm)) {
-    console.log(`  Building Helm ${helmVersion}, for two minutes.`);
-    requireSuccess(
-      await run("go", ["install", `helm.sh/helm/v3/cmd/helm@${helmVersion}`], {
-        environment: { GOBIN: join(helm, "..") },
-      }),
-      "Helm needs Go: apt-get install golang.",
-    );
-  }
+  const helm = await installGoProgram("helm.sh/helm/v3/cmd/helm", helmVersion);
   if (!existsSync(python)) {
     const needed = "The schemas need Python: apt-get install python3-venv.";
     requireSuccess(await run("python3", ["-m", "venv", join(python, "../..")]), needed);

@@ -30,7 +30,7 @@ export interface RealS3Server {
  * @throws Error without Java or Maven
  */
 export async function startS3Proxy(): Promise<RealS3Server> {
-  await downloadJar();
+  await downloadS3Proxy();
   const folder = mkdtempSync(join(tmpdir(), "relicario-s3proxy-"));
   const dataFolder = join(folder, "data");
   mkdirSync(join(dataFolder, "sealed"), { recursive: true });
@@ -84,8 +84,9 @@ export async function startS3Proxy(): Promise<RealS3Server> {
   };
 }
 
-async function downloadJar(): Promise<void> {
-  if (existsSync(jarFile)) return;
+/** Downloads the jar from Maven Central once, into `.cache`. @returns its file */
+export async function downloadS3Proxy(): Promise<string> {
+  if (existsSync(jarFile)) return jarFile;
   const folder = `${jarFile}.${String(process.pid)}`;
   const { code, output } = await run("mvn", [
     ...["-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:copy"],
@@ -97,6 +98,7 @@ async function downloadJar(): Promise<void> {
     throw new Error(`${downloadedFile} is not the file that was tried`);
   renameSync(downloadedFile, jarFile);
   rmSync(folder, { recursive: true });
+  return jarFile;
 }
 
 async function waitForAnswer(port: number): Promise<void> {

@@ -42,7 +42,8 @@ export interface Step {
     | "stores"
     | "engines"
     | "monitoring"
-    | "chart";
+    | "chart"
+    | "compose";
   /** Empty when it runs only with its group, or with everything. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
@@ -281,6 +282,15 @@ export const steps: readonly Step[] = [
     onRequest: true,
     sentence: "The Helm chart is valid for Kubernetes, and gives each process the settings that it knows",
     run: async () => runJest(["tooling/src/containers/chart.test.ts"], { environment: await installChartCheckers() }),
+  },
+  {
+    name: "compose",
+    group: "compose",
+    tiers: [],
+    onRequest: true,
+    exclusive: true,
+    sentence: "The full profile of compose.yaml works with the programs of its images",
+    run: ({ extraArguments }) => runAfterBuild(() => runPlaywright(extraArguments, "compose.config.ts")),
   },
 ];
 

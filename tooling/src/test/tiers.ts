@@ -27,7 +27,7 @@ export const maxRelatedFiles = 60;
 
 /** In neither tier: other commands run them. */
 const excludedFiles =
-  /^((e2e\/attacks|e2e\/keycloak|host\/released|tooling\/template)\/|(api\/src\/db\/pooler|tooling\/src\/test\/promtool|tooling\/src\/containers\/chart)\.test\.ts$)/;
+  /^((e2e\/attacks|e2e\/compose|e2e\/keycloak|host\/released|tooling\/template)\/|(api\/src\/db\/pooler|tooling\/src\/test\/promtool|tooling\/src\/containers\/chart)\.test\.ts$)/;
 const storyFolder = "e2e/specs/";
 /**
  * Conformance of remotes, and assertions that a fake shares with what it replaces: always in the
