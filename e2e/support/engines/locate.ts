@@ -1,7 +1,7 @@
 import type { Target } from "./engine.ts";
 
 /** Milliseconds. */
-export const waitLimit = 60_000;
+export const waitLimit = 120_000;
 export const pollInterval = 150;
 /** Between the keys of a person. */
 export const keyInterval = 50;
