@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -25,7 +25,7 @@ const Mails = z.object({
 });
 const createSecret = (): string => randomBytes(24).toString("base64url");
 
-test("the full profile of compose.yaml signs in, protects, shares, sends mails and promotes a release, with either half of it", async ({
+test("the full profile of compose.yaml signs in, protects, sends mails, shares with one service and one gateway stopped, and promotes a release", async ({
   browser,
   page,
 }) => {
@@ -90,22 +90,18 @@ test("the full profile of compose.yaml signs in, protects, shares, sends mails a
       expect(await revealSecret(visitor)).toBe(content);
     });
 
-    await test.step("the operator promotes a release and rolls it back in the signer's container", async () => {
-      const dataDir = path.join(folder, "operator");
+    await test.step("the operator imports a release, promotes it and rolls it back in the signer's container", async () => {
+      const dataDir = path.join(folder, "team");
       await mkdir(dataDir);
-      for (const [name, volume] of Object.entries({
-        keys: "portal-keys",
-        deployments: "deployments",
-        releases: "releases",
-      }))
-        await symlink(containers.getVolumeFolder(volume), path.join(dataDir, name));
-      const release = await createReleaseTools({ dataDir }).createChangedRelease(
-        "settings",
-        "locales/en/settings.json",
-        (text) => text.replace('"title": "Profile"', '"title": "Profile, second release"'),
+      await symlink(containers.getVolumeFolder("deployments"), path.join(dataDir, "deployments"));
+      await cp(containers.getVolumeFolder("releases"), path.join(dataDir, "releases"), { recursive: true });
+      const team = createReleaseTools({ dataDir });
+      const release = await team.createChangedRelease("settings", "locales/en/settings.json", (text) =>
+        text.replace('"title": "Profile"', '"title": "Profile, second release"'),
       );
       const operate = (...words: readonly string[]): Promise<string> =>
         containers.exec("full-deployment-signer", "tooling/src/portal/main.ts", ...words);
+      expect(await operate("import", team.folderOf(release))).toContain(release);
       await operate("promote", release);
       await page.reload();
       await navigateInApp(page, "/settings/profile");
@@ -113,7 +109,7 @@ test("the full profile of compose.yaml signs in, protects, shares, sends mails a
       await operate("rollback", "settings");
       await page.reload();
       await expect(page.getByRole("heading", { level: 1, name: "Profile", exact: true })).toBeVisible();
-      expect(await operate("log")).toMatch(/ promote [^]* rollback /);
+      expect(await operate("log")).toMatch(/ import [^]* promote [^]* rollback /);
     });
 
     await logOut(page);

@@ -43,14 +43,16 @@ describe("PostgresAdapter", () => {
     expect(await sessions.find("gone")).toBeUndefined();
   });
 
-  it("keeps an asked-for sign-out when an older copy of the session is saved after it", async () => {
-    const older = { uid: "u1", accountId: "a" };
-    await sessions.upsert("at once", older, 60);
-    await sessions.upsert("at once", { ...older, state: { secret: "first" } }, 60);
-    await sessions.upsert("at once", older, 60);
-    expect(await sessions.find("at once")).toEqual({ ...older, state: { secret: "first" } });
-    await sessions.upsert("at once", { ...older, state: { secret: "second" } }, 60);
-    expect(await sessions.find("at once")).toEqual({ ...older, state: { secret: "second" } });
+  it("keeps the newest question about signing out when an older copy of the session is saved after it", async () => {
+    const session = { uid: "u1", accountId: "a" };
+    const ask = (secret: string, at: number) => ({ ...session, state: { secret, at } });
+    await sessions.upsert("at once", session, 60);
+    await sessions.upsert("at once", ask("first", 1), 60);
+    await sessions.upsert("at once", session, 60);
+    expect(await sessions.find("at once")).toEqual(ask("first", 1));
+    await sessions.upsert("at once", ask("second", 2), 60);
+    await sessions.upsert("at once", { ...ask("first", 1), loginTs: 3 }, 60);
+    expect(await sessions.find("at once")).toEqual({ ...ask("second", 2), loginTs: 3 });
   });
 
   it("lets no late save bring back an ended session, not even one that waited for the end", async () => {

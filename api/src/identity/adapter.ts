@@ -28,8 +28,8 @@ interface ProviderRecordRow {
  * key that signs it.
  *
  * The library saves a session after every request, as it was when the request came. Of two requests
- * at once the later one must not undo the other: a session that ended stays ended, and an asked-for
- * sign-out stays asked for.
+ * at once the later one must not undo the other: a session that ended stays ended, and the newest
+ * question about signing out (`state`, with its time `at`) stays.
  */
 export class PostgresAdapter implements Adapter {
   readonly #pool: Pool;
@@ -49,8 +49,10 @@ export class PostgresAdapter implements Adapter {
       `insert into provider_records (model, id, payload, grant_id, uid, user_code, expires_at)
        values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
        on conflict (model, id) do update set
-         payload = case when provider_records.model = 'Session' and provider_records.payload ? 'state'
-           then jsonb_build_object('state', provider_records.payload -> 'state') else '{}' end || excluded.payload,
+         payload = case when coalesce((provider_records.payload #>> '{state,at}')::float8, 0)
+             > coalesce((excluded.payload #>> '{state,at}')::float8, 0)
+           then excluded.payload || jsonb_build_object('state', provider_records.payload -> 'state')
+           else excluded.payload end,
          grant_id = excluded.grant_id, uid = excluded.uid, user_code = excluded.user_code, expires_at = excluded.expires_at
        where provider_records.model <> 'Session' or provider_records.uid is not null`,
       [
@@ -86,7 +88,10 @@ export class PostgresAdapter implements Adapter {
     if (rowCount === 0) throw new errors.InvalidGrant("already consumed");
   }
 
-  /** Keeps an ended session's row for an hour without `uid` and contents: no late save fills it. */
+  /**
+   * Keeps an ended session's row for an hour without `uid` and contents, so that a request which
+   * read the session before cannot store it again.
+   */
   async destroy(id: string): Promise<void> {
     await this.#pool.query(
       this.#model === "Session"

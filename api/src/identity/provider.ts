@@ -104,7 +104,9 @@ export function createProvider({ settings, pool, accounts, recordLimit, log }: P
         enabled: true,
         logoutSource: (ctx, form) => {
           const hint = ctx.oidc.entities.IdTokenHint?.payload["sub"];
-          if (hint !== undefined && hint === ctx.oidc.session?.accountId) {
+          const { session } = ctx.oidc;
+          if (session?.state !== undefined) session.state["at"] = Date.now(); // the adapter keeps the newest
+          if (hint !== undefined && hint === session?.accountId) {
             setSecurityHeaders(ctx.res, {
               inlineScripts: [signOutScript],
               formTargets: collectClientOrigins(settings),

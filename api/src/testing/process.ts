@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
 import { openObjectStore } from "@relicario/tooling/objects";
@@ -37,6 +38,9 @@ export interface ServiceProcess {
   findStrayObjects(): Promise<string[]>;
   stop(): Promise<void>;
 }
+
+/** A store may still be removing what a killed service began to send. */
+const strayLimitMs = 60_000;
 
 export async function prepareServiceProcess(): Promise<ServiceProcess> {
   const issuer = await startIssuer();
@@ -73,11 +77,15 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
     query,
     readKnownKeys,
     async findStrayObjects() {
-      const knownKeySet = new Set(await readKnownKeys());
-      const strayKeys: string[] = [];
-      for await (const key of (await openObjectStore(objectsUrl)).list())
-        if (!knownKeySet.has(key)) strayKeys.push(key);
-      return strayKeys;
+      const store = await openObjectStore(objectsUrl);
+      const deadline = performance.now() + strayLimitMs;
+      for (;;) {
+        const knownKeySet = new Set(await readKnownKeys());
+        const strayKeys: string[] = [];
+        for await (const key of store.list()) if (!knownKeySet.has(key)) strayKeys.push(key);
+        if (strayKeys.length === 0 || performance.now() > deadline) return strayKeys;
+        await pause(500);
+      }
     },
     async start(program = join(__dirname, "../main.ts")) {
       const child = spawn(process.execPath, [program], {

@@ -1,6 +1,6 @@
 /** Rebuilds packages in another folder, to show that builds are reproducible. */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, lstatSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -38,7 +38,9 @@ export async function copySources(source: string, folder: string): Promise<void>
     maxBuffer,
   });
   for (const file of stdout.split("\0")) {
-    if (file === "" || !existsSync(join(source, file))) continue;
+    const isPresent = lstatSync(join(source, file), { throwIfNoEntry: false }) !== undefined;
+    if (file === "" || file.endsWith("/") || !isPresent) continue; // Git lists another repository as a folder
+    // `recursive` is for links to folders, which are copied as links
     cpSync(join(source, file), join(folder, file), { recursive: true, verbatimSymlinks: true });
   }
 }

@@ -78,22 +78,29 @@ export function parseAddresses({
   );
 }
 
-/** What the Dockerfile gives each container of a target. */
-export function readImage(target: string): {
+export interface Image {
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
-} {
+}
+
+/** What the Dockerfile gives each container of a target, with what it takes from earlier stages. */
+export function readImage(target: string): Image {
   const stage = readFileSync(join(rootFolder, "Dockerfile"), "utf8")
     .split(/^(?=FROM )/m)
     .find((text) => text.split("\n")[0]?.endsWith(` AS ${target}`));
-  if (stage === undefined) throw new TypeError(`the Dockerfile has no target ${target}`);
+  if (stage === undefined) return { environment: {}, command: [] }; // an image of others
+  const [, base = ""] = /^FROM (\S+)/.exec(stage) ?? [];
   const [, assignments = ""] = /^ENV (.+)$/m.exec(stage) ?? [];
-  const [, command = "[]"] = /^CMD (.+)$/m.exec(stage) ?? [];
+  const [, command] = /^CMD (.+)$/m.exec(stage) ?? [];
+  const inherited = readImage(base);
   return {
-    environment: Object.fromEntries(
-      [...assignments.matchAll(/(\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
-    ),
-    command: z.array(z.string()).parse(JSON.parse(command)),
+    environment: {
+      ...inherited.environment,
+      ...Object.fromEntries(
+        [...assignments.matchAll(/(\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
+      ),
+    },
+    command: command === undefined ? inherited.command : z.array(z.string()).parse(JSON.parse(command)),
   };
 }
 

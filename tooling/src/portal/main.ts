@@ -112,9 +112,7 @@ try {
         ).record.release,
       ];
     },
-    import: async (store) => [
-      (await importRelease(store, resolve(callerFolder, requireSubject()), commonOptions)).signedRecord.release,
-    ],
+    import: async (store) => [await importRelease(store, resolve(callerFolder, requireSubject()), commonOptions)],
     verify: async (store) => {
       if (subject === "host") return verifyHost(values.origin, values["vault-origin"]);
       const { release: registeredRelease, compatibility } = await verifyRelease(store, requireSubject());

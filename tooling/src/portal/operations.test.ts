@@ -1,8 +1,19 @@
-import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
+import type { ReleaseRecord } from "@relicario/shared/contract";
+
 import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
-import { makeRelease } from "../release/release.ts";
+import { makeRelease, signCompact } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import {
   createOverrideLinks,
@@ -157,11 +168,11 @@ describe("release and promote", () => {
     const originalRecord = readFileSync(record, "utf8");
     writeFileSync(record, readFileSync(releaseFile(releases["garden"]?.stable ?? "", "release.json")));
     expect(await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator, force: true }))).toContain(
-      "is not signed by a key of the team of notes",
+      "has the record of garden-1.0.0-",
     );
     writeFileSync(record, readFileSync(releaseFile(releases["notes"]?.stable ?? "", "release.json")));
     expect(await getRejectionMessage(promote(portal.store, nextReleaseId, { by: operator, force: true }))).toContain(
-      `signed in ${nextReleaseId} is ${releases["notes"]?.stable ?? ""} of notes`,
+      `${nextReleaseId} has the record of ${releases["notes"]?.stable ?? ""}`,
     );
     writeFileSync(record, originalRecord);
     await expect(promote(portal.store, nextReleaseId, { by: operator })).resolves.toHaveLength(1);
@@ -221,36 +232,60 @@ describe("import", () => {
 
   it("adds what a team signed, from a folder of any name, without running it", async () => {
     const { releases } = await portal.start();
+    await portal.start("acme"); // whose page has the same keys
     const { releaseId, folder } = await makeElsewhere("notes", "notes of the second day");
-    await importRelease(portal.store, folder, { by: operator });
+    await importRelease(portal.store, folder, { by: operator, reason: "for May" });
     expect((await readCurrentDeployment()).releases).toEqual(releases);
-    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({ action: "import", release: releaseId });
+    const entry = { action: "import", release: releaseId, reason: "for May" };
+    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject(entry);
 
     await promote(portal.store, "notes", { by: operator }); // its latest release
     expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: releaseId });
+    expect(await getImportMessage(folder)).toBe(`The registry has ${releaseId} already.`);
   });
 
   it("refuses what no known team signed, and what was changed since, and adds nothing", async () => {
     await portal.start();
     const stranger = await loadOrCreateKeyPair(join(portal.folder, "stranger"), "team-notes");
-    const foreign = await makeElsewhere("notes", "notes of a stranger", stranger);
-    expect(await getImportMessage(foreign.folder)).toContain("is not signed by a key of the team of notes");
-    expect(await getImportMessage((await makeElsewhere("attic", "an attic", stranger)).folder)).toContain(
-      "is not signed by a key of the team of attic",
-    );
+    for (const remote of ["notes", "attic"]) {
+      const { folder } = await makeElsewhere(remote, `${remote} of a stranger`, stranger);
+      expect(await getImportMessage(folder)).toContain(`is not signed by a key of the team of ${remote}`);
+      rmSync(folder, { recursive: true });
+    }
 
-    rmSync(foreign.folder, { recursive: true });
     const { releaseId, folder } = await makeElsewhere("notes", "notes of the second day");
-    symlinkSync("/etc/hostname", join(folder, "host"));
-    expect(await getImportMessage(folder)).toContain("host is neither file nor folder");
-    rmSync(join(folder, "host"));
+    symlinkSync("/etc/hostname", join(folder, "locales/host"));
+    expect(await getImportMessage(folder)).toBe("locales/host is neither file nor folder.");
+    rmSync(join(folder, "locales/host"));
+    writeFileSync(join(folder, "large"), Buffer.alloc(33 * 1024 ** 2));
+    expect(await getImportMessage(folder)).toBe("large is larger than 32 MiB.");
+    rmSync(join(folder, "large"));
+    const script = readFileSync(join(folder, "remoteEntry.js"));
     appendFileSync(join(folder, "remoteEntry.js"), " ");
     expect(await getImportMessage(folder)).toContain("remoteEntry.js was changed");
-    expect(existsSync(join(portal.store.registryFolder, "notes", releaseId))).toBe(false);
+    writeFileSync(join(folder, "remoteEntry.js"), script);
 
-    writeFileSync(join(folder, "release.json"), "{}");
-    expect(await getImportMessage(folder)).toContain("is no signed release");
-    expect(await getImportMessage(join(portal.folder, "nothing"))).toContain("is no signed release");
+    const signRecord = async (changes: object): Promise<string> => {
+      const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
+      const record = JSON.parse(Buffer.from(payload, "base64url").toString()) as ReleaseRecord;
+      return signCompact({ ...record, ...changes }, await portal.loadTeamKey("notes"));
+    };
+    for (const [changes, message] of [
+      [{ release: "notes-1.0.0-0123456789ab" }, "is not named by the hash of its files"],
+      [{ release: "garden-1.0.0-0123456789ab" }, "signed in"],
+      [{ release: "notes-1.0.0-../../../keys" }, "has no valid release.json"],
+      [{ manifest: { name: "../keys", contract: "^3" } }, "has no valid release.json"],
+    ] as const) {
+      const original = readFileSync(join(folder, "release.json"));
+      writeFileSync(join(folder, "release.json"), await signRecord(changes));
+      expect(await getImportMessage(folder)).toContain(message);
+      writeFileSync(join(folder, "release.json"), original);
+    }
+    rmSync(join(folder, "release.json"));
+    expect(await getImportMessage(folder)).toContain("has no valid release.json");
+    expect(await getImportMessage(join(portal.folder, "nothing"))).toContain("There is no folder");
+    expect(readdirSync(portal.store.registryFolder).sort()).toEqual(["garden", "notes"]);
+    expect(existsSync(join(portal.store.registryFolder, "notes", releaseId))).toBe(false);
   });
 });
 

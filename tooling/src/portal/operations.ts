@@ -8,6 +8,7 @@ import {
   type PortalTrustAnchors,
   type ReleaseOverride,
   type ReleaseRecord,
+  type VerificationKey,
 } from "@relicario/shared/contract";
 
 import type { SigningKeyPair } from "../keys/signing-keys.ts";
@@ -19,9 +20,8 @@ import {
   addToRegistry,
   listReleases,
   listRemotes,
-  loadSignedFolder,
+  importIntoRegistry,
   loadVerifiedRelease,
-  readClaimedRemote,
   type RegisteredRelease,
 } from "../release/registry.ts";
 import {
@@ -79,23 +79,30 @@ export async function registerRelease(
  * Adds a release that its team built and signed elsewhere. No page runs it yet.
  *
  * @param folder of the release, with its `release.json`
- * @throws UserFacingError when no portal here has the team's key, or a file is not what was signed
+ * @returns the release's id
+ * @throws UserFacingError when no page of a vendor here names the key, or a file is not what was
+ *   signed
  */
-export function importRelease(
+export async function importRelease(
   store: PortalStore,
   folder: string,
-  { by, now = new Date() }: Pick<OperationOptions, "by" | "now">,
-): Promise<RegisteredRelease> {
-  return withStoreLock(store, async () => {
-    const remote = readClaimedRemote(folder);
-    const vendors = await Promise.all(listVendorIds(store).map((vendorId) => readVendor(store, vendorId)));
-    const keys = vendors.flatMap(({ trustAnchors }) => trustAnchors.team_keys[remote] ?? []);
-    const release = await loadSignedFolder(folder, keys, { remote });
-    const releaseId = release.signedRecord.release;
-    addToRegistry(store.registryFolder, remote, folder, releaseId);
-    appendToAuditLog(getAuditFile(store), { action: "import", by, remote, release: releaseId }, now);
-    return release;
+  { by, vendorId, reason, now = new Date() }: OperationOptions,
+): Promise<string> {
+  const vendors = await Promise.all(
+    (vendorId === undefined ? listVendorIds(store) : [vendorId]).map((name) => readVendor(store, name)),
+  );
+  const findKeys = (remote: string): readonly VerificationKey[] => [
+    ...new Map(
+      vendors.flatMap(({ trustAnchors }) => (trustAnchors.team_keys[remote] ?? []).map((key) => [key.kid, key])),
+    ).values(),
+  ];
+  const release = await importIntoRegistry(store.registryFolder, folder, findKeys);
+  const remote = parseRemoteName(release);
+  await withStoreLock(store, async () => {
+    const event = { action: "import", by, remote, release, ...(reason !== undefined && { reason }) } as const;
+    appendToAuditLog(getAuditFile(store), event, now);
   });
+  return release;
 }
 
 /**

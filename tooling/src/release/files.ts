@@ -1,10 +1,22 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, type Dirent } from "node:fs";
 import { join, relative, sep } from "node:path";
+
+/** Largest file of a release, in bytes. */
+export const maxReleaseFileBytes = 32 * 1024 ** 2;
 
 /** Relative paths with `/`, in the order of code units. */
 export function listFiles(folder: string): string[] {
+  return listEntries(folder, (entry) => entry.isFile());
+}
+
+/** Links, devices and whatever else is neither file nor folder, as {@link listFiles}. */
+export function listOtherEntries(folder: string): string[] {
+  return listEntries(folder, (entry) => !entry.isFile() && !entry.isDirectory());
+}
+
+function listEntries(folder: string, matches: (entry: Dirent) => boolean): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter(matches)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
     .sort((a, b) => (a < b ? -1 : 1));
 }

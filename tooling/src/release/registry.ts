@@ -1,15 +1,27 @@
 /** Immutable releases: `<registry>/<remote>/<release>/`, each with its `release.json`. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import { ReleaseId, ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
+import { ReleaseId, ReleaseRecord, RemoteName, type VerificationKey } from "@relicario/shared/contract";
 import { compactVerify, createLocalJWKSet } from "jose";
 import { z } from "zod";
 
 import { isPrecompressed } from "./compress.ts";
-import { listFiles } from "./files.ts";
+import { listFiles, listOtherEntries, maxReleaseFileBytes } from "./files.ts";
 import { computeIntegrity } from "./integrity.ts";
+import { hashFileList, maxJwsLength } from "./release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 export interface RegisteredRelease {
@@ -24,9 +36,11 @@ export interface RegisteredRelease {
 
 const SignedRecord = z.looseObject({
   release: ReleaseId,
-  manifest: z.looseObject({ name: z.string(), contract: z.string() }),
+  manifest: z.looseObject({ name: RemoteName, contract: z.string() }),
   files: z.record(z.string(), z.string()),
 });
+
+type FindKeys = (remote: string) => readonly VerificationKey[];
 
 const recordFile = "release.json";
 
@@ -64,52 +78,88 @@ function listFolders(folder: string): readonly string[] {
 /**
  * Verifies signature, id and every file.
  *
+ * @param findKeys keys of a remote's team
  * @throws UserFacingError with the reason
  */
 export async function loadVerifiedRelease(
   registry: string,
   releaseId: string,
-  findKeys: (remote: string) => readonly VerificationKey[],
+  findKeys: FindKeys,
 ): Promise<RegisteredRelease> {
-  const remote = releaseId.split("-")[0] ?? "";
-  const folder = join(registry, remote, releaseId);
+  const folder = join(registry, releaseId.split("-")[0] ?? "", releaseId);
   if (!ReleaseId.safeParse(releaseId).success) throw new UserFacingError(`${releaseId} is not the name of a release.`);
   if (!existsSync(join(folder, recordFile)))
     throw new UserFacingError(`There is no release ${releaseId}. \`portal status\` lists those that are there.`);
-  return loadSignedFolder(folder, findKeys(remote), { remote, releaseId });
-}
-
-/** Name of the remote that a release's folder claims to be of; nothing is verified. */
-export function readClaimedRemote(folder: string): string {
-  const file = join(folder, recordFile);
-  const [, payload = ""] = existsSync(file) ? readFileSync(file, "utf8").split(".") : [];
-  const claim = parseSignedRecord(Buffer.from(payload, "base64url"));
-  if (claim === null) throw new UserFacingError(`${folder} is no signed release: it has no valid ${recordFile}.`);
-  return claim.manifest.name;
+  const release = await openRecord(folder, releaseId, findKeys);
+  if (release.signedRecord.release !== releaseId)
+    throw new UserFacingError(`${releaseId} has the record of ${release.signedRecord.release}.`);
+  requireSignedFiles(release, releaseId);
+  return release;
 }
 
 /**
- * Verifies a release wherever it is: signature, names and every file.
+ * Adds a release from a folder of someone else: verifies a copy, since the folder may change.
  *
- * @param expected its names; without a release's, the signed one
+ * @returns the release's id
  * @throws UserFacingError with the reason
  */
-export async function loadSignedFolder(
-  folder: string,
-  keys: readonly VerificationKey[],
-  { remote, releaseId }: { readonly remote: string; readonly releaseId?: string },
-): Promise<RegisteredRelease> {
-  const name = basename(folder);
-  const jws = readFileSync(join(folder, recordFile), "utf8");
-  const signedRecord = await verifyRecord(jws, keys);
+export async function importIntoRegistry(registry: string, folder: string, findKeys: FindKeys): Promise<string> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UserFacingError(`There is no folder ${folder}.`);
+  const stagingFolder = join(registry, `.import-${String(process.pid)}`);
+  mkdirSync(registry, { recursive: true });
+  try {
+    const source = realpathSync(folder);
+    cpSync(source, stagingFolder, {
+      recursive: true,
+      filter: (path) => requireSmallFile(path, relative(source, path)),
+    });
+    const release = await openRecord(stagingFolder, folder, findKeys);
+    requireSignedFiles(release, folder);
+    const { signedRecord } = release;
+    const target = join(registry, signedRecord.manifest.name, signedRecord.release);
+    if (existsSync(target)) throw new UserFacingError(`The registry has ${signedRecord.release} already.`);
+    mkdirSync(dirname(target), { recursive: true });
+    renameSync(stagingFolder, target);
+    return signedRecord.release;
+  } finally {
+    rmSync(stagingFolder, { recursive: true, force: true });
+  }
+}
+
+function requireSmallFile(path: string, name: string): true {
+  const entry = lstatSync(path);
+  if (!entry.isFile() && !entry.isDirectory()) throw new UserFacingError(`${name} is neither file nor folder.`);
+  if (entry.size > maxReleaseFileBytes) throw new UserFacingError(`${name} is larger than 32 MiB.`);
+  return true;
+}
+
+/**
+ * Reads and verifies what the team signed, not yet the files.
+ *
+ * @param name for messages
+ */
+async function openRecord(folder: string, name: string, findKeys: FindKeys): Promise<RegisteredRelease> {
+  const file = join(folder, recordFile);
+  const jws = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const claim = parseSignedRecord(Buffer.from(jws.split(".")[1] ?? "", "base64url"));
+  if (claim === null) throw new UserFacingError(`${name} has no valid ${recordFile}.`);
+  if (jws.length > maxJwsLength) throw new UserFacingError(`The ${recordFile} of ${name} is too large for browsers.`);
+  const remote = claim.manifest.name;
+  const signedRecord = await verifyRecord(jws, findKeys(remote));
   if (signedRecord === null)
     throw new UserFacingError(`${name} is not signed by a key of the team of ${remote} that the portal knows.`);
-  const { release, manifest } = signedRecord;
-  if (manifest.name !== remote || release.split("-")[0] !== remote || release !== (releaseId ?? release))
-    throw new UserFacingError(`What the team of ${remote} signed in ${name} is ${release} of ${manifest.name}.`);
+  if (signedRecord.release.split("-")[0] !== remote)
+    throw new UserFacingError(`What the team of ${remote} signed in ${name} is ${signedRecord.release}.`);
+  return { jws, signedRecord, folder };
+}
+
+/** Verifies every file, and that the release is named by their hash. */
+function requireSignedFiles({ folder, signedRecord }: RegisteredRelease, name: string): void {
   const problems = findFileProblems(folder, signedRecord.files);
   if (problems.length > 0) throw new UserFacingError(`${name} is not what was signed: ${problems.join(", ")}.`);
-  return { jws, signedRecord, folder };
+  if (!signedRecord.release.endsWith(`-${hashFileList(signedRecord.files)}`))
+    throw new UserFacingError(`${name} is not named by the hash of its files.`);
 }
 
 async function verifyRecord(
@@ -128,7 +178,7 @@ function parseSignedRecord(payload: Uint8Array): RegisteredRelease["signedRecord
   try {
     return SignedRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
   } catch {
-    return null;
+    return null; // no JSON, or of another form
   }
 }
 
@@ -149,16 +199,15 @@ function findFileProblems(folder: string, files: Readonly<Record<string, string>
     if (expected === undefined) return [`${file} is not listed`];
     return readIntegrity(join(folder, file), file === originalName) === expected ? [] : [`${file} was changed`];
   });
-  const links = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isFile() && !entry.isDirectory())
-    .map((entry) => `${entry.name} is neither file nor folder`);
-  return [...missingFiles, ...unexpectedFiles, ...links];
+  const otherEntries = listOtherEntries(folder).map((entry) => `${entry} is neither file nor folder`);
+  return [...missingFiles, ...unexpectedFiles, ...otherEntries];
 }
 
 function readIntegrity(path: string, isUncompressed: boolean): string | null {
   try {
     const bytes = readFileSync(path);
-    const decoded = isUncompressed ? bytes : path.endsWith(".br") ? brotliDecompressSync(bytes) : gunzipSync(bytes);
+    const decode = path.endsWith(".br") ? brotliDecompressSync : gunzipSync;
+    const decoded = isUncompressed ? bytes : decode(bytes, { maxOutputLength: maxReleaseFileBytes });
     return computeIntegrity(decoded);
   } catch {
     return null; // cannot be decoded, so it counts as changed

@@ -144,7 +144,7 @@ export async function verifyReleaseRecord(jws: string, keyPair: SigningKeyPair):
 }
 
 /** Most characters that the host verifies (host/src/deployment/team-signature.ts). */
-const maxJwsLength = 65_000;
+export const maxJwsLength = 65_000;
 
 /** JWS compact, EdDSA. */
 export async function signCompact(payload: ReleaseOverride | ReleaseRecord, keyPair: SigningKeyPair): Promise<string> {
@@ -164,7 +164,7 @@ function computeIntegrities(folder: string): Record<string, string> {
 }
 
 /** SHA-256 over `<path> <integrity>\n` of each file, in the order of paths; first 12 hex digits. */
-function hashFileList(files: Readonly<Record<string, string>>): string {
+export function hashFileList(files: Readonly<Record<string, string>>): string {
   const list = Object.entries(files).map(([path, integrity]) => `${path} ${integrity}\n`);
   return hash("sha256", list.join(""), "hex").slice(0, 12);
 }

@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { request } from "undici";
 
+import { maxReleaseFileBytes } from "../release/files.ts";
 import { openPool } from "./pool.ts";
 
 type ContentCoding = "br" | "gzip";
@@ -31,7 +32,6 @@ export interface ReleaseFileReader {
   readonly close: () => Promise<void>;
 }
 
-const maxFileBytes = 32 * 1024 ** 2;
 /** Enough for two releases of the vault in both codings. */
 const maxCachedBytes = 32 * 1024 ** 2;
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync } as const;
@@ -52,13 +52,13 @@ export function createReleaseFileReader(address: string): ReleaseFileReader {
     let length = 0;
     for await (const chunk of body as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > maxFileBytes) throw new ReleaseFileError("TOO_LARGE");
+      if (length > maxReleaseFileBytes) throw new ReleaseFileError("TOO_LARGE");
       chunks.push(chunk);
     }
     if (statusCode !== 200) throw new ReleaseFileError(`STATUS_${String(statusCode)}`);
     const bytes = Buffer.concat(chunks);
     const usedCoding = parseCoding(headers["content-encoding"]);
-    const decoded = usedCoding === null ? bytes : decoders[usedCoding](bytes, { maxOutputLength: maxFileBytes });
+    const decoded = usedCoding === null ? bytes : decoders[usedCoding](bytes, { maxOutputLength: maxReleaseFileBytes });
     if (`sha384-${hash("sha384", decoded, "base64")}` !== integrity) throw new ReleaseFileError("INTEGRITY");
     return { bytes, coding: usedCoding };
   };

@@ -5,10 +5,10 @@ import { rootFolder } from "../paths.ts";
 import { run } from "./run.ts";
 
 /**
- * Builds a program of others from Go's registry, unless it is here.
+ * Builds a third-party program from Go's registry, unless it is here.
  *
  * @param path of its package, whose last part is the program's name
- * @throws Error without Go
+ * @throws Error without Go, or when the build fails
  */
 export async function installGoProgram(path: string, version: string): Promise<string> {
   const name = basename(path);
@@ -17,6 +17,6 @@ export async function installGoProgram(path: string, version: string): Promise<s
   if (existsSync(program)) return program;
   console.log(`  Building ${name} ${version}, for a minute or two.`);
   const { code, output } = await run("go", ["install", `${path}@${version}`], { environment: { GOBIN: folder } });
-  if (code !== 0) throw new Error(`${name} needs Go: apt-get install golang.\n${output}`);
+  if (code !== 0) throw new Error(`${name} was not built. It needs Go: apt-get install golang.\n${output}`);
   return program;
 }
