@@ -1,9 +1,6 @@
 import { readdirSync, type Dirent } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/** Largest file of a release, in bytes. */
-export const maxReleaseFileBytes = 32 * 1024 ** 2;
-
 /** Relative paths with `/`, in the order of code units. */
 export function listFiles(folder: string): string[] {
   return listEntries(folder, (entry) => entry.isFile());

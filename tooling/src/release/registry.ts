@@ -18,8 +18,9 @@ import { ReleaseId, ReleaseRecord, RemoteName, type VerificationKey } from "@rel
 import { compactVerify, createLocalJWKSet } from "jose";
 import { z } from "zod";
 
+import { maxReleaseFileBytes } from "../serve/limits.ts";
 import { isPrecompressed } from "./compress.ts";
-import { listFiles, listOtherEntries, maxReleaseFileBytes } from "./files.ts";
+import { listFiles, listOtherEntries } from "./files.ts";
 import { computeIntegrity } from "./integrity.ts";
 import { hashFileList, maxJwsLength } from "./release.ts";
 import { UserFacingError } from "../user-facing-error.ts";

@@ -16,5 +16,8 @@ export type ServeLimits = Readonly<z.infer<typeof ServeLimits>>;
 
 export const defaultLimits: ServeLimits = ServeLimits.parse({});
 
+/** Largest file of a release, in bytes. */
+export const maxReleaseFileBytes = 32 * 1024 ** 2;
+
 /** For a response to start or to continue. */
 export const serviceTimeoutMs = 65_000;

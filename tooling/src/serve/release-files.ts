@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { request } from "undici";
 
-import { maxReleaseFileBytes } from "../release/files.ts";
+import { maxReleaseFileBytes } from "./limits.ts";
 import { openPool } from "./pool.ts";
 
 type ContentCoding = "br" | "gzip";
