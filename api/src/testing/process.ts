@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
 import { openObjectStore } from "@relicario/tooling/objects";
@@ -39,8 +38,8 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** A store may still be removing what a killed service began to send. */
-const strayLimitMs = 60_000;
+/** S3Proxy keeps and lists what it had received of a request that was cut, below `<key>-<UUID>`. */
+const partialFileOfS3Proxy = /-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export async function prepareServiceProcess(): Promise<ServiceProcess> {
   const issuer = await startIssuer();
@@ -77,15 +76,11 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
     query,
     readKnownKeys,
     async findStrayObjects() {
-      const store = await openObjectStore(objectsUrl);
-      const deadline = performance.now() + strayLimitMs;
-      for (;;) {
-        const knownKeySet = new Set(await readKnownKeys());
-        const strayKeys: string[] = [];
-        for await (const key of store.list()) if (!knownKeySet.has(key)) strayKeys.push(key);
-        if (strayKeys.length === 0 || performance.now() > deadline) return strayKeys;
-        await pause(500);
-      }
+      const knownKeySet = new Set(await readKnownKeys());
+      const strayKeys: string[] = [];
+      for await (const key of (await openObjectStore(objectsUrl)).list())
+        if (!knownKeySet.has(key) && !partialFileOfS3Proxy.test(key)) strayKeys.push(key);
+      return strayKeys;
     },
     async start(program = join(__dirname, "../main.ts")) {
       const child = spawn(process.execPath, [program], {
