@@ -14,13 +14,12 @@
  */
 import { loadavg } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 import { chromium, expect, type Browser, type Locator, type Page, type Response } from "@playwright/test";
 
 import { signUpByHand, newAccount, signUp } from "../pages/account.ts";
-import { row } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect, row } from "../pages/secrets.ts";
 import { createLaunchOptions } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 import { listRemotes, startCheckout } from "./checkout.ts";
@@ -147,7 +146,7 @@ async function bench(browser: Browser, oldBuild: Build | null, newBuild: Build):
   const builds = oldBuild === null ? [newBuild] : [oldBuild, newBuild];
   const loads = [loadavg()[0] ?? 0];
   for (let visit = 0; visit < visitCount; visit += 1) for (const build of builds) await visitHome(build);
-  for (const build of builds) await protectFirst(build);
+  for (const build of builds) await protectFirst(build.page);
   for (let round = 0; round < clickCount; round += 1) {
     for (const name of clickNames)
       for (const build of builds) build.clicks.get(name)?.push(await measureFirstClick(build.page, clicks[name]));
@@ -226,11 +225,8 @@ async function leavePortal(page: Page): Promise<void> {
   await page.goto("/silent-renew.html");
 }
 
-/** Protects a secret, for a row with a menu, by the page objects of the build's own checkout. */
-async function protectFirst({ folder, page }: Build): Promise<void> {
-  const { protect, answerDeviceQuestion } = (await import(
-    pathToFileURL(path.join(folder, "e2e/pages/secrets.ts")).href
-  )) as typeof import("../pages/secrets.ts");
+/** Protects a secret, for a row with a menu. */
+async function protectFirst(page: Page): Promise<void> {
   await page.goto("/home"); // back from the page without the portal
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await protect(page, { text: "4711", title, tags: [], image: { file: photographs.mountains, passphrase: null } });
