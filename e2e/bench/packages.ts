@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -80,11 +81,17 @@ export async function listAllScripts(folder: string): Promise<BuiltScript[]> {
   return Promise.all(files.flat().map(async (file) => ({ file, size: computeGzippedSize(await readFile(file)) })));
 }
 
-/** The script at a path: `/static/…` is the host's, `/r/<remote>/<release>/…` a remote's. */
+/**
+ * The script at a path: `/static/…` is the host's or the vault page's, `/r/<remote>/<release>/…` a
+ * remote's. Entries get the hash in their name after webpack's build.
+ */
 export function findBuiltFile(folder: string, pathname: string): string {
   const [, remote] = /^\/r\/([^/]+)\//.exec(pathname) ?? [];
-  const scriptsFolder = remote === undefined ? hostScripts(folder) : remoteScripts(folder, remote);
-  return path.join(scriptsFolder, path.posix.basename(pathname));
+  const name = path.posix.basename(pathname);
+  if (remote !== undefined) return path.join(remoteScripts(folder, remote), name);
+  const entry = name.replace(/\.[0-9a-f]{8}\.js$/, ".js");
+  const candidates = [path.join(hostScripts(folder), name), path.join(hostScripts(folder), entry)];
+  return candidates.find((file) => existsSync(file)) ?? path.join(folder, "host/build/web/vault/static", entry);
 }
 
 export function computeGzippedSize(bytes: Buffer): number {
