@@ -79,7 +79,7 @@ export async function prepareServiceProcess(): Promise<ServiceProcess> {
       const knownKeySet = new Set(await readKnownKeys());
       const strayKeys: string[] = [];
       for await (const key of (await openObjectStore(objectsUrl)).list())
-        if (!knownKeySet.has(key) && !partialFileOfS3Proxy.test(key)) strayKeys.push(key);
+        if (!knownKeySet.has(key) && !(buckets !== null && partialFileOfS3Proxy.test(key))) strayKeys.push(key);
       return strayKeys;
     },
     async start(program = join(__dirname, "../main.ts")) {
