@@ -91,6 +91,32 @@ describe("HomePage", () => {
     expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
   });
 
+  it("explains the product before the vault runs, when the service counts no secret", async () => {
+    const pendingVault: FakeVault = {
+      ...createFakeVault({}),
+      refresh: () => new Promise(() => undefined),
+      getState: () => unknownState,
+    };
+    const settings = { path: "/home", routePattern: "/home", vault: pendingVault };
+    const countingService = (secrets: number) =>
+      createFakeHttpClient({ "GET /user/me": () => createMe(null, false, secrets) });
+    const { queryClient } = await renderApp(<HomePage />, { ...settings, http: countingService(0) });
+    expect(await screen.findByRole("heading", { name: "How it works" })).toBeVisible();
+    expect(screen.queryByText("Loading your secrets")).not.toBeInTheDocument();
+    void queryClient.invalidateQueries({ refetchType: "none" }); // a secret was added
+    await waitFor(() => {
+      expect(screen.getByText("Loading your secrets")).toBeInTheDocument();
+    });
+    expect(screen.queryByRole("heading", { name: "How it works" })).not.toBeInTheDocument();
+  });
+
+  it("does not explain the product to an account that has secrets", async () => {
+    const http = createFakeHttpClient({ "GET /user/me": () => createMe(null, false, 0) }); // counted before they came
+    await renderPage({ secrets: [{ title: "Keys", content: "x" }] }, { http });
+    expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
+    expect(screen.queryByRole("heading", { name: "How it works" })).not.toBeInTheDocument();
+  });
+
   it("renders its lists only together with the notices above them", async () => {
     let respond: (account: Me) => void = () => undefined;
     const http = createFakeHttpClient({

@@ -47,6 +47,13 @@ export default function HomePage() {
         secrets.openingProgress !== null ||
         isFirstFetchPending(account) ||
         isFirstFetchPending(accountReset)));
+  // The service counts secrets before the vault runs, so a new account waits for nothing here. A
+  // count from before the last change is stale.
+  const isCountZero = account.data?.licence.secrets === 0;
+  const hasNoSecrets =
+    secrets.status === "ready"
+      ? secrets.vaultStatus === "empty" || (isCountZero && secrets.rows.length === 0)
+      : isCountZero && !account.isStale;
   return (
     <Page width="wide" title={t("home.title", { name: markVerbatim(user.userName) })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -58,7 +65,7 @@ export default function HomePage() {
           {t("home.create_action")}
         </ButtonLink>
       </Hero>
-      {loading && (
+      {loading && !hasNoSecrets && (
         <Loading label={t("list.loading_status")}>
           <Stack $gap={3}>
             <Skeleton width="160px" height="24px" />
@@ -69,16 +76,21 @@ export default function HomePage() {
       )}
       {!loading && <AccountResetNotice />}
       {!loading && <ReadFailureNotice failure={secrets.failure} />}
+      {hasNoSecrets && (
+        <>
+          <HowItWorks />
+          <Messages />
+        </>
+      )}
       {!loading && secrets.status === "ready" && (
         <>
-          {secrets.vaultStatus === "empty" && <HowItWorks />}
           {secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo="/home" />}
           <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
           {secrets.vaultStatus !== "empty" && <Attention vault={secrets.vault} rows={secrets.rows} />}
           <ShortLists vault={secrets.vault} rows={secrets.rows} />
         </>
       )}
-      {!loading && <Messages />}
+      {!loading && !hasNoSecrets && <Messages />}
     </Page>
   );
 }
