@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -16,6 +16,8 @@ export interface ThirdPartyRemote {
   /** Runs the guide's build command (docs/remotes.md). `ok` is false when the command fails. */
   readonly runBuild: () => Promise<{ readonly ok: boolean; readonly output: string }>;
   readonly checkTypes: () => Promise<{ readonly ok: boolean; readonly output: string }>;
+  /** Makes a signing key, then signs what is built. `output` is the release's folder. */
+  readonly sign: () => Promise<{ readonly ok: boolean; readonly output: string }>;
   /** Runs the conformance kit. */
   readonly runTests: () => Promise<{ readonly ok: boolean; readonly output: string }>;
   /** Edits a file; a missing one starts empty. */
@@ -29,17 +31,20 @@ export interface ThirdPartyRemote {
 }
 
 /**
- * Creates a remote with the guide's command (docs/remotes.md) in a folder outside the workspace,
- * and installs its dependencies. Nothing else of this repository is in the folder.
+ * Creates a remote with the packed packages and the guide's commands (docs/remotes.md) in a folder
+ * outside the workspace, and installs its dependencies. Nothing else of this repository is there.
  */
 export async function createThirdPartyRemote(): Promise<ThirdPartyRemote> {
   const folder = await mkdtemp(path.join(tmpdir(), "third-party-remote-"));
-  await run(process.execPath, [
-    path.join(rootFolder, "tooling/bin/create-relicario-remote.mjs"),
-    folder,
-    "--name",
-    "garden",
+  const packages = await mkdtemp(path.join(tmpdir(), "third-party-packages-"));
+  await run(process.execPath, [path.join(rootFolder, "tooling/src/remote-tools/pack-main.ts"), packages]);
+  const tools = (await readdir(packages)).find((file) => file.startsWith("relicario-remote-tools-"));
+  if (tools === undefined) throw new Error("the tools were not packed");
+  await run("npx", [
+    ...["--yes", "--package", path.join(packages, tools), "create-relicario-remote"],
+    ...[folder, "--name", "garden", "--packages", packages],
   ]);
+  await rm(packages, { recursive: true });
   await run("npx", [...npxArguments, "install", "--prefer-offline", "--no-frozen-lockfile"], {
     cwd: folder,
     env: { ...process.env, CI: "true" },
@@ -50,12 +55,12 @@ export async function createThirdPartyRemote(): Promise<ThirdPartyRemote> {
     await writeFile(target, edit(existsSync(target) ? await readFile(target, "utf8") : ""));
   };
   /** Runs a script with the machine's own Node, not this workspace's. */
-  const runScript = async (script: string) => {
+  const runScript = async (...script: readonly string[]) => {
     const pathEntries = (process.env["PATH"] ?? "")
       .split(path.delimiter)
       .filter((pathEntry) => !pathEntry.includes("node_modules"));
     try {
-      const { stdout, stderr } = await run("npx", [...npxArguments, script], {
+      const { stdout, stderr } = await run("npx", [...npxArguments, ...script], {
         cwd: folder,
         env: { ...process.env, PATH: pathEntries.join(path.delimiter), NODE_OPTIONS: "" },
       });
@@ -69,6 +74,10 @@ export async function createThirdPartyRemote(): Promise<ThirdPartyRemote> {
     folder,
     runBuild: () => runScript("build"),
     runTests: () => runScript("test"),
+    sign: async () => {
+      const key = await runScript("relicario-remote", "key");
+      return key.ok ? runScript("relicario-remote", "sign") : key;
+    },
     checkTypes: () => runScript("types"),
     editFile,
     replacePagesWithFixture: async () => {

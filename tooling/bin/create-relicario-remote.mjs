@@ -8,5 +8,6 @@ if (Number(process.versions.node.split(".")[0]) < requiredNodeMajor) {
   );
   process.exit(1);
 }
-const { main } = await import("../src/create-remote/create-remote.ts");
-process.exitCode = await main(process.argv.slice(2));
+const { createRemoteHere } = await import("../src/remote-tools/pack.ts");
+const { runCreation } = await import("../src/remote-tools/run-creation.ts");
+process.exitCode = await runCreation(process.argv.slice(2), createRemoteHere);

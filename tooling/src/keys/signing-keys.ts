@@ -20,9 +20,14 @@ export interface SigningKeyPair {
 
 /** Creates the key the first time. Concurrent processes get the same one. */
 export async function loadOrCreateKeyPair(folder: string, name: string): Promise<SigningKeyPair> {
-  const { d, ...publicKey } = StoredKey.parse(await readOrCreate(join(folder, `${name}.json`), generateKey));
+  return importKeyPair(await readOrCreate(join(folder, `${name}.json`), generateKey));
+}
+
+/** @throws Error for anything but a {@link StoredKey} */
+export async function importKeyPair(storedKey: unknown): Promise<SigningKeyPair> {
+  const { d, ...publicKey } = StoredKey.parse(storedKey);
   const privateKey = await importJWK({ ...publicKey, d }, "EdDSA");
-  if (privateKey instanceof Uint8Array) throw new TypeError(`the key ${name} is no key pair`);
+  if (privateKey instanceof Uint8Array) throw new TypeError("an Ed25519 key is no secret");
   return { publicKey, privateKey };
 }
 

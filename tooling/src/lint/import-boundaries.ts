@@ -193,7 +193,7 @@ const layers = {
     ["http", "keys", "objects", "tracing", "compile-cache.ts", "remotes.ts"],
     ["serve"],
     ["lint", "release"],
-    ["bundle", "create-remote", "deployment"],
+    ["bundle", "remote-tools", "deployment"],
     ["portal", "test"],
     ["checks", "containers", "develop"],
     ["start"],

@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { ReleaseId, RemoteName } from "@relicario/shared/contract";
+import { ReleaseId, RemoteName, VerificationKey } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { getErrorCode } from "../error-code.ts";
@@ -25,12 +25,16 @@ const AuditEvent = z.strictObject({
     "enable",
     "renew",
     "override",
+    "trust",
+    "distrust",
   ]),
   by: z.string().min(1).max(100),
   vendor: z.string().optional(),
   sequence: z.int().min(1).optional(),
   remote: RemoteName.optional(),
   release: ReleaseId.optional(),
+  /** Of a team that signs elsewhere. */
+  key: VerificationKey.optional(),
   /** Release that was replaced. */
   instead_of: ReleaseId.optional(),
   percent: z.int().min(0).max(100).optional(),

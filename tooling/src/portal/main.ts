@@ -7,7 +7,7 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { RemoteName, type Deployment } from "@relicario/shared/contract";
+import { RemoteName, VerificationKey, type Deployment } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { buildTargets } from "../bundle/packages.ts";
@@ -25,9 +25,11 @@ import {
   parseRemoteName,
   promote,
   registerRelease,
+  distrustTeam,
   renewDocuments,
   rollBack,
   setDisabled,
+  trustTeam,
   verifyRelease,
   type VendorCompatibility,
 } from "./operations.ts";
@@ -37,6 +39,7 @@ import { getAuditFile, openStore, type PortalStore } from "./store.ts";
 import { describeRemote, formatStatus } from "./status.ts";
 
 const usage = `portal release <remote or folder>         sign what is built as a release, and add it to the registry
+portal trust <remote> --key <file>        trust the public key of a team that signs elsewhere; distrust <remote> ends it
 portal import <folder>                    add a release that its team built and signed elsewhere to the registry
 portal verify <release>                   check its files, its signature and where it fits; --rebuild: and that the sources here give the same bytes
 portal verify host --rebuild              check that the sources here give the host that is built here, or that --origin and --vault-origin serve
@@ -51,6 +54,8 @@ portal log                                show what was done
 
 <release> may be a remote's name. It then means the release that was registered last; for disable and enable, those that run or are disabled.
 --vendor <vendor> limits a command to one vendor, --reason <words> and --by <name> go into the log, --force overrides objections to promote and canary`;
+
+const pagesLearnKeys = "Pages learn this at the gateway's next start.";
 
 /** Paths are relative to the caller's folder; npm runs scripts in the checkout. */
 const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
@@ -78,6 +83,7 @@ const options = {
   vendor: { type: "string" },
   reason: { type: "string" },
   by: { type: "string" },
+  key: { type: "string" },
   percent: { type: "string" },
   hours: { type: "string" },
   force: { type: "boolean", default: false },
@@ -94,6 +100,11 @@ try {
   const requireSubject = (): string => {
     if (subject === undefined) throw new UserFacingError(`${commandName}: say what it concerns.\n\n${usage}`);
     return subject;
+  };
+  const requireRemote = (): string => {
+    const remote = RemoteName.safeParse(requireSubject());
+    if (!remote.success) throw new UserFacingError(`${requireSubject()} is not the name of a remote.`);
+    return remote.data;
   };
   const formatChange = (deployment: Deployment): string =>
     `${formatSigned(deployment)} ${describeRemote(deployment, parseRemoteName(requireSubject()))}`;
@@ -112,6 +123,14 @@ try {
         ).record.release,
       ];
     },
+    trust: async (store) =>
+      (await trustTeam(store, requireRemote(), readPublicKey(values.key), commonOptions)).map(
+        (vendorId) => `${vendorId}: trusts this key of ${requireSubject()}'s team. ${pagesLearnKeys}`,
+      ),
+    distrust: async (store) =>
+      (await distrustTeam(store, requireRemote(), commonOptions)).map(
+        (vendorId) => `${vendorId}: trusts no added key of ${requireSubject()}'s team. ${pagesLearnKeys}`,
+      ),
     import: async (store) => [await importRelease(store, resolve(callerFolder, requireSubject()), commonOptions)],
     verify: async (store) => {
       if (subject === "host") return verifyHost(values.origin, values["vault-origin"]);
@@ -150,8 +169,8 @@ try {
       formatStatus(store, process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(resolveKeysFolder()))),
     log: async (store) =>
       readAuditLog(getAuditFile(store)).map(
-        ({ v: _v, former: _former, at, by, action, ...facts }) =>
-          `${at}  ${by}  ${action}  ${Object.entries(facts)
+        ({ v: _v, former: _former, at, by, action, key, ...facts }) =>
+          `${at}  ${by}  ${action}  ${Object.entries({ ...facts, ...(key !== undefined && { key: key.kid }) })
             .map(([name, value]) => `${name}=${String(value)}`)
             .join("  ")}`,
       ),
@@ -163,6 +182,17 @@ try {
   // A UserFacingError is for the operator; anything else is a bug, shown with its stack.
   console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
+}
+
+function readPublicKey(file: string | undefined): VerificationKey {
+  if (file === undefined) throw new UserFacingError(`trust: name the team's public key with --key.\n\n${usage}`);
+  const path = resolve(callerFolder, file);
+  if (!existsSync(path)) throw new UserFacingError(`There is no file ${path}.`);
+  try {
+    return VerificationKey.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    throw new UserFacingError(`${path} is not a public Ed25519 key in JWK form.`);
+  }
 }
 
 function parseCommandLine() {

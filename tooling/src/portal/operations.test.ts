@@ -17,7 +17,9 @@ import { makeRelease, signCompact } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import {
   createOverrideLinks,
+  distrustTeam,
   importRelease,
+  trustTeam,
   setCanary,
   promote,
   registerRelease,
@@ -286,6 +288,54 @@ describe("import", () => {
     expect(await getImportMessage(join(portal.folder, "nothing"))).toContain("There is no folder");
     expect(readdirSync(portal.store.registryFolder).sort()).toEqual(["garden", "notes"]);
     expect(existsSync(join(portal.store.registryFolder, "notes", releaseId))).toBe(false);
+  });
+});
+
+describe("trust", () => {
+  it("lets a new remote of a team that signs elsewhere be imported, promoted, and kept by a start", async () => {
+    await portal.start();
+    const team = await loadOrCreateKeyPair(join(portal.folder, "elsewhere"), "team");
+    const packageFolder = portal.build("attic", "attic of another team");
+    const { record, folder } = await makeRelease({
+      remote: "attic",
+      packageFolder,
+      webFolder: join(packageFolder, "build/web"),
+      keyPair: team,
+    });
+    const options = { by: operator, reason: "contract of May" };
+    await expect(importRelease(portal.store, folder, options)).rejects.toThrow("is not signed by a key");
+
+    expect(await trustTeam(portal.store, "attic", team.publicKey, options)).toEqual(["relicario"]);
+    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({
+      action: "trust",
+      remote: "attic",
+      key: team.publicKey,
+    });
+    await expect(trustTeam(portal.store, "attic", team.publicKey, options)).rejects.toThrow("is trusted already");
+    await importRelease(portal.store, folder, options);
+    await promote(portal.store, "attic", { by: operator, force: false });
+    await portal.start();
+    expect((await readCurrentDeployment()).releases["attic"]).toEqual({ stable: record.release });
+    expect((await readVendor(portal.store, "relicario")).trustAnchors.team_keys["attic"]).toEqual([team.publicKey]);
+
+    expect(await distrustTeam(portal.store, "attic", options)).toEqual(["relicario"]);
+    expect((await readVendor(portal.store, "relicario")).trustAnchors.team_keys["attic"]).toBeUndefined();
+    await portal.start();
+    expect((await readCurrentDeployment()).releases["attic"]).toBeUndefined();
+    await expect(distrustTeam(portal.store, "attic", options)).rejects.toThrow("nothing was changed");
+  });
+
+  it("adds a key to those of the portal's own build, and never one for the vault", async () => {
+    await portal.start();
+    const { publicKey } = await loadOrCreateKeyPair(join(portal.folder, "elsewhere"), "team");
+    const own = (await portal.loadTeamKey("notes")).publicKey;
+    const readKeys = async () => (await readVendor(portal.store, "relicario")).trustAnchors.team_keys["notes"];
+    await trustTeam(portal.store, "notes", publicKey, { by: operator });
+    await portal.start();
+    expect(await readKeys()).toEqual([own, publicKey]);
+    await distrustTeam(portal.store, "notes", { by: operator });
+    expect(await readKeys()).toEqual([own]);
+    expect(() => trustTeam(portal.store, "recovery", publicKey, { by: operator })).toThrow("has the vault");
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import {
   ReleaseId,
+  vaultRemote,
   type Deployment,
   type PortalTrustAnchors,
   type ReleaseOverride,
@@ -34,6 +35,7 @@ import {
   hasValidDocument,
   listVendorIds,
   writeTrustAnchors,
+  type PortalFolders,
   type PortalStore,
   type VendorDeployment,
 } from "./store.ts";
@@ -103,6 +105,107 @@ export async function importRelease(
     appendToAuditLog(getAuditFile(store), event, now);
   });
   return release;
+}
+
+/**
+ * Trusts the key of a team that signs elsewhere. Its releases can be imported at once; pages know
+ * the key from the next start of the gateway.
+ *
+ * @returns the vendors that trust it now
+ * @throws UserFacingError for a key that they trust already, and for the remote with the vault
+ */
+export function trustTeam(
+  store: PortalStore,
+  remote: string,
+  key: VerificationKey,
+  options: OperationOptions,
+): Promise<readonly string[]> {
+  // Pages of the vault's origin have its key, too. It comes only with the portal.
+  if (remote === vaultRemote)
+    throw new UserFacingError(`${remote} has the vault: only the portal's own team signs it.`);
+  return changeTeamKeys(store, { ...options, action: "trust", remote }, (keys) => {
+    if (keys.some(({ kid }) => kid === key.kid)) throw new UserFacingError(`The key ${key.kid} is trusted already.`);
+    return [key];
+  });
+}
+
+/**
+ * Ends the trust in all keys of a remote that {@link trustTeam} added. Pages refuse what they
+ * signed from the next start of the gateway.
+ *
+ * @returns the vendors that trusted one
+ */
+export function distrustTeam(
+  store: PortalStore,
+  remote: string,
+  options: OperationOptions,
+): Promise<readonly string[]> {
+  return changeTeamKeys(store, { ...options, action: "distrust", remote }, (_keys, addedKeys) => addedKeys);
+}
+
+/** @param chooseKeys returns the keys to trust or distrust; gets those trusted, and those added */
+function changeTeamKeys(
+  store: PortalStore,
+  {
+    by,
+    vendorId,
+    reason,
+    action,
+    remote,
+    now = new Date(),
+  }: OperationOptions & { readonly action: "trust" | "distrust"; readonly remote: string },
+  chooseKeys: (keys: readonly VerificationKey[], addedKeys: readonly VerificationKey[]) => readonly VerificationKey[],
+): Promise<readonly string[]> {
+  return withStoreLock(store, async () => {
+    const vendors = await Promise.all(
+      (vendorId === undefined ? listVendorIds(store) : [vendorId]).map((name) => readVendor(store, name)),
+    );
+    const changes = vendors.flatMap(({ trustAnchors }) => {
+      const added = listAddedTeamKeys(store, trustAnchors.vendor_id)[remote] ?? [];
+      return chooseKeys(trustAnchors.team_keys[remote] ?? [], added).map((key) => ({ trustAnchors, key }));
+    });
+    if (changes.length === 0) throw new UserFacingError(`No key of ${remote} was added here: nothing was changed.`);
+    for (const { trustAnchors, key } of changes) {
+      const event = { action, by, vendor: trustAnchors.vendor_id, remote, key };
+      appendToAuditLog(getAuditFile(store), { ...event, ...(reason !== undefined && { reason }) }, now);
+    }
+    for (const { trustAnchors } of vendors) {
+      const { [remote]: keys = [], ...otherKeys } = trustAnchors.team_keys;
+      const ownKeys = keys.filter(({ kid }) => !changes.some(({ key }) => key.kid === kid));
+      writeTrustAnchors(
+        store,
+        addTeamKeys(store, {
+          ...trustAnchors,
+          team_keys: { ...otherKeys, ...(ownKeys.length > 0 && { [remote]: ownKeys }) },
+        }),
+      );
+    }
+    return [...new Set(changes.map(({ trustAnchors }) => trustAnchors.vendor_id))];
+  });
+}
+
+/** Keys that {@link trustTeam} added, by remote. */
+function listAddedTeamKeys(
+  store: PortalFolders,
+  vendorId: string,
+): Readonly<Record<string, readonly VerificationKey[]>> {
+  const keys = new Map<string, readonly VerificationKey[]>();
+  for (const { action, remote, key } of readVendorLog(store, vendorId)) {
+    if (remote === undefined || key === undefined) continue;
+    const others = (keys.get(remote) ?? []).filter(({ kid }) => kid !== key.kid);
+    keys.set(remote, action === "trust" ? [...others, key] : others);
+  }
+  return Object.fromEntries([...keys].filter(([, added]) => added.length > 0));
+}
+
+/** Adds the keys of teams that sign elsewhere to those of the portal's own build. */
+export function addTeamKeys(store: PortalFolders, trustAnchors: PortalTrustAnchors): PortalTrustAnchors {
+  const teamKeys = { ...trustAnchors.team_keys };
+  for (const [remote, added] of Object.entries(listAddedTeamKeys(store, trustAnchors.vendor_id))) {
+    const own = teamKeys[remote] ?? [];
+    teamKeys[remote] = [...own, ...added.filter(({ kid }) => !own.some((key) => key.kid === kid))];
+  }
+  return { ...trustAnchors, team_keys: teamKeys };
 }
 
 /**
@@ -355,13 +458,14 @@ export interface StartInput {
  */
 export function publishAtStart(
   store: PortalStore,
-  { deployment: initialDeployment, trustAnchors, releases }: StartInput,
+  { deployment: initialDeployment, trustAnchors: ownTrustAnchors, releases }: StartInput,
   now: Date = new Date(),
 ): Promise<Deployment> {
   return withStoreLock(store, async () => {
     const vendorId = initialDeployment.vendor_id;
     for (const { record, folder } of releases)
       addToRegistry(store.registryFolder, record.manifest.name, folder, record.release);
+    const trustAnchors = addTeamKeys(store, ownTrustAnchors);
     writeTrustAnchors(store, trustAnchors);
     // Without a log, or with a new portal key, earlier choices are dropped. Releases that the log
     // disables stay disabled.
@@ -408,6 +512,17 @@ export function publishAtStart(
           release_records: { ...next.release_records, [record.release]: jws },
         };
       }
+    }
+    // Imported releases of remotes that are not built here.
+    for (const [name, choice] of Object.entries(previousDeployment?.releases ?? {})) {
+      const records =
+        next.releases[name] === undefined ? await readChosenRecords(store, choice, trustAnchors, name) : null;
+      if (records !== null)
+        next = {
+          ...next,
+          releases: { ...next.releases, [name]: choice },
+          release_records: { ...next.release_records, ...records },
+        };
     }
     return signAndPublish(store, next, { action: "renew", by: "start" }, now);
   });
@@ -469,7 +584,8 @@ function changeReleases(
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
     const { remote, releaseId } = findRelease(store, subject);
-    const vendors = await readVendorsWithRemote(store, remote, vendorId);
+    const runningVendors = await readVendorsWithRemote(store, remote, vendorId);
+    const vendors = runningVendors.length > 0 ? runningVendors : await readVendorsThatTrust(store, remote);
     if (vendors.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
     if (percent === 0 && vendors.every(({ deployment }) => deployment.releases[remote]?.canary === undefined))
       throw new UserFacingError(`${remote} has no canary: nothing was changed.`);
@@ -560,6 +676,12 @@ async function readVendorsWithRemote(
   return vendorId === undefined
     ? vendorDeployments.filter(({ deployment }) => deployment.releases[remote] !== undefined)
     : vendorDeployments;
+}
+
+/** Vendors whose page names a key of the remote's team. */
+async function readVendorsThatTrust(store: PortalStore, remote: string): Promise<readonly VendorDeployment[]> {
+  const vendorDeployments = await Promise.all(listVendorIds(store).map((vendorId) => readVendor(store, vendorId)));
+  return vendorDeployments.filter(({ trustAnchors }) => trustAnchors.team_keys[remote] !== undefined);
 }
 
 function requireReleaseChoice(deployment: Deployment, remote: string): ReleaseChoice {

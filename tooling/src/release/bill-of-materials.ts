@@ -17,19 +17,10 @@ const Bill = z.looseObject({
 /**
  * Reproducible: sorts components, drops serial number and time, which CycloneDX does not require.
  */
-export async function writeBillOfMaterials(packageFolder: string): Promise<void> {
-  const output = await runPnpm(packageFolder, [
-    "sbom",
-    "--sbom-format",
-    "cyclonedx",
-    "--sbom-spec-version",
-    "1.6",
-    "--sbom-type",
-    "application",
-    "--prod",
-    "--filter",
-    ".",
-  ]);
+export async function writeBillOfMaterials(packageFolder: string, pnpm?: string): Promise<void> {
+  const sbomArguments =
+    "sbom --sbom-format cyclonedx --sbom-spec-version 1.6 --sbom-type application --prod --filter .";
+  const output = await runPnpm(packageFolder, sbomArguments.split(" "), pnpm);
   const { serialNumber: _number, ...bill } = Bill.parse(JSON.parse(output));
   const { timestamp: _time, ...metadata } = bill.metadata;
   const components = bill.components.toSorted((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));

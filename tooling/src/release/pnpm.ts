@@ -7,17 +7,25 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 
+/** Name and version of the checkout's pnpm. */
+export function readPinnedPnpm(): string {
+  return z
+    .object({ config: z.object({ pnpm: z.string() }) })
+    .parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8"))).config.pnpm;
+}
+
 /**
- * Runs the pinned pnpm.
+ * Runs pnpm, the checkout's by default.
  *
  * @throws Error with its output
  */
-export async function runPnpm(folder: string, args: readonly string[]): Promise<string> {
-  const { config } = z
-    .object({ config: z.object({ pnpm: z.string() }) })
-    .parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")));
+export async function runPnpm(
+  folder: string,
+  args: readonly string[],
+  pnpm: string = readPinnedPnpm(),
+): Promise<string> {
   const environment = { ...process.env, CI: "true" };
-  const { stdout } = await promisify(execFile)("npx", ["--yes", config.pnpm, ...args], {
+  const { stdout } = await promisify(execFile)("npx", ["--yes", pnpm, ...args], {
     cwd: folder,
     env: environment,
     maxBuffer: 64 * 1024 * 1024,

@@ -12,7 +12,7 @@ import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { makeDeployment, type DeploymentInput } from "../deployment/deployment.ts";
 import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { publishAtStart } from "../portal/operations.ts";
+import { addTeamKeys, publishAtStart } from "../portal/operations.ts";
 import { openStore } from "../portal/store.ts";
 import { makeRelease, findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
@@ -261,50 +261,53 @@ export async function startPortal({
         servedRemotes: resolveServedRemotes(secondVendor.remoteFolders, `${secondVendor.id}-`),
       });
     }
-    const names = new Set(vendorPortals.flatMap(({ servedRemotes }) => servedRemotes.map(({ name }) => name)));
+    const trustedPortals = await Promise.all(
+      vendorPortals.map(async (vendorPortal) => ({
+        ...vendorPortal,
+        trustAnchors: addTeamKeys(store, {
+          vendor_id: vendorPortal.vendorId,
+          portal_keys: [store.portalKeyPair.publicKey],
+          team_keys: await loadTeamKeys(vendorPortal.servedRemotes),
+        }),
+      })),
+    );
+    const names = new Set(trustedPortals.flatMap(({ trustAnchors }) => Object.keys(trustAnchors.team_keys)));
     const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registryFolder, name)])), {
       logFile: join(dataDir, "logs", "remotes.log"),
       onUnexpectedExit,
     });
-    const portals = await Promise.all(
-      vendorPortals.map(async (vendorPortal) => {
-        const { vendorId, servedRemotes } = vendorPortal;
-        const trustAnchors: PortalTrustAnchors = {
-          vendor_id: vendorId,
-          portal_keys: [store.portalKeyPair.publicKey],
-          team_keys: await loadTeamKeys(servedRemotes),
-        };
-        const gateway = createPortalChild({
-          name: vendorPortal.gateway,
-          script: "tooling/src/serve/gateway-main.ts",
-          port: vendorPortal.port,
-          buildEnvironment: (childPort) => ({
-            GATEWAY_HOST: "localhost",
-            GATEWAY_PORT: String(childPort),
-            PUBLIC_ORIGIN: vendorPortal.origin,
-            VAULT_ORIGIN: buildLocalOrigin(vendorPortal.vaultPort, vaultHostName),
-            VAULT_PORT: String(vendorPortal.vaultPort),
-            ...(developmentOrigin !== null &&
-              vendorPortal.vendorId === defaultVendorId && { DEVELOPMENT_ORIGIN: developmentOrigin }),
-            HOST_FOLDER: join(rootFolder, "host/dist"),
-            DEPLOYMENTS_FOLDER: store.deploymentsFolder,
-            PORTAL_PAGE: JSON.stringify(trustAnchors),
-            IDP_AUTHORITY: authority,
-            METRICS_TOKEN: metricsToken,
-            API_BASE_URL: `${vendorPortal.origin}/api`,
-            UPSTREAMS: JSON.stringify({
-              api: getChildAddress(service),
-              ...Object.fromEntries(
-                remotes.servers
-                  .filter(({ name }) => servedRemotes.some((remote) => remote.name === name))
-                  .map((remote) => [remote.name, getChildAddress(remote)]),
-              ),
-            }),
+    const portals = trustedPortals.map((vendorPortal) => {
+      const { trustAnchors } = vendorPortal;
+      const gateway = createPortalChild({
+        name: vendorPortal.gateway,
+        script: "tooling/src/serve/gateway-main.ts",
+        port: vendorPortal.port,
+        buildEnvironment: (childPort) => ({
+          GATEWAY_HOST: "localhost",
+          GATEWAY_PORT: String(childPort),
+          PUBLIC_ORIGIN: vendorPortal.origin,
+          VAULT_ORIGIN: buildLocalOrigin(vendorPortal.vaultPort, vaultHostName),
+          VAULT_PORT: String(vendorPortal.vaultPort),
+          ...(developmentOrigin !== null &&
+            vendorPortal.vendorId === defaultVendorId && { DEVELOPMENT_ORIGIN: developmentOrigin }),
+          HOST_FOLDER: join(rootFolder, "host/dist"),
+          DEPLOYMENTS_FOLDER: store.deploymentsFolder,
+          PORTAL_PAGE: JSON.stringify(trustAnchors),
+          IDP_AUTHORITY: authority,
+          METRICS_TOKEN: metricsToken,
+          API_BASE_URL: `${vendorPortal.origin}/api`,
+          UPSTREAMS: JSON.stringify({
+            api: getChildAddress(service),
+            ...Object.fromEntries(
+              remotes.servers
+                .filter(({ name }) => Object.hasOwn(trustAnchors.team_keys, name))
+                .map((remote) => [remote.name, getChildAddress(remote)]),
+            ),
           }),
-        });
-        return { ...vendorPortal, trustAnchors, gateway };
-      }),
-    );
+        }),
+      });
+      return { ...vendorPortal, gateway };
+    });
 
     const publish = async (): Promise<void> => {
       for (const { vendorId, origin: vendorOrigin, vaultPort, trustAnchors, servedRemotes, ...portal } of portals) {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { hashSources } from "../bundle/fingerprint.ts";
-import { createRemote } from "../create-remote/create-remote.ts";
+import { createRemoteHere } from "../remote-tools/pack.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { runPnpm } from "../release/pnpm.ts";
@@ -48,7 +48,7 @@ export async function buildSecondVendor(): Promise<AdditionalVendor> {
     if (existingVendor !== null) return existingVendor;
     const fingerprint = hashSources(buildInputs);
     const workspace = join(temporaryFolder, "settings");
-    await createRemote(workspace, "settings");
+    await createRemoteHere(workspace, "settings");
     for (const templateEntry of ["manifest.json", "src/remote.tsx", "src/locales", "src/page"])
       rmSync(join(workspace, templateEntry), { recursive: true });
     cpSync(join(rootFolder, sourcesFolder), workspace, { recursive: true });
