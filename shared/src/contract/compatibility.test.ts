@@ -1,4 +1,4 @@
-import { isInCaretRange, findUnmetRequirements } from "./compatibility.ts";
+import { findUnknownDeprecations, findUnmetRequirements, isInCaretRange } from "./compatibility.ts";
 
 describe("isInCaretRange", () => {
   it.each([
@@ -20,6 +20,24 @@ describe("isInCaretRange", () => {
     ["^19.2.0", "", false],
   ])("%s and %s: %s", (range, version, expected) => {
     expect(isInCaretRange(version, range)).toBe(expected);
+  });
+});
+
+describe("findUnknownDeprecations", () => {
+  const deprecation = {
+    ...{ part: "Portal.report", instead: "Portal.fail" },
+    ...{ since: "3.2.0", removedIn: "4.0.0", removedOn: "2027-03-01" },
+  };
+
+  it.each([
+    ["^3", 1],
+    ["^3.1.9", 1],
+    ["^3.2", 0],
+    ["^3.2.0", 0],
+    ["^3.10", 0],
+    ["^4", 0],
+  ])("finds for %s %d part that was deprecated in 3.2.0", (range, count) => {
+    expect(findUnknownDeprecations(range, [deprecation])).toHaveLength(count);
   });
 });
 

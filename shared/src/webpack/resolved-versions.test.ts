@@ -26,6 +26,21 @@ describe("findVersionProblems", () => {
   });
 });
 
+describe("findVersionProblems of types", () => {
+  it.each([
+    ["of the major version before", "18.3.12"],
+    ["of a later minor version", "19.99.0"],
+  ])("names those %s", (_case, version) => {
+    expect(findVersionProblems({ "@types/react": version })).toEqual([
+      `@types/react ${version} is installed, and the host provides react ${provided("react")}: install types of ${provided("react")}.`,
+    ]);
+  });
+
+  it("accepts those of an earlier minor version, in any patch", () => {
+    expect(findVersionProblems({ "@types/react": "19.2.99", "@types/react-dom": "19.0.3" })).toEqual([]);
+  });
+});
+
 describe("readResolvedVersions", () => {
   it("finds packages in the folder and above it, also those that export no package.json", () => {
     const folder = mkdtempSync(join(tmpdir(), "resolved-"));
@@ -38,8 +53,11 @@ describe("readResolvedVersions", () => {
       install(folder, "react", "18.0.0");
       install(remote, "react", "19.3.1");
       install(folder, "zod", "4.1.0");
+      install(folder, "@types/react", "19.2.1");
       install(folder, "lodash", "4.0.0");
-      expect(readResolvedVersions(remote)).toMatchObject({ react: "19.3.1", zod: "4.1.0" });
+      expect(readResolvedVersions(remote)).toMatchObject({
+        ...{ react: "19.3.1", zod: "4.1.0", "@types/react": "19.2.1" },
+      });
       expect(readResolvedVersions(remote)).not.toHaveProperty("lodash");
     } finally {
       rmSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { sharedModules, type SharedModule } from "./shared-packages.ts";
 
-/** Version of each installed shared package, by name. */
+/** Version of each installed shared package and of its types, by name. */
 export const ResolvedVersions = z.record(z.string(), z.string());
 export type ResolvedVersions = z.infer<typeof ResolvedVersions>;
 
@@ -16,7 +16,7 @@ export const resolvedVersionsFile = "resolved-versions.json";
 /** Reads the versions that a package's sources are compiled against. Leaves out what it lacks. */
 export function readResolvedVersions(packageFolder: string): ResolvedVersions {
   return Object.fromEntries(
-    [...providedPackages.keys()].flatMap((name) => {
+    [...providedPackages.keys(), ...Object.keys(typePackages)].flatMap((name) => {
       const file = findPackageFile(packageFolder, name);
       return file === null
         ? []
@@ -27,15 +27,28 @@ export function readResolvedVersions(packageFolder: string): ResolvedVersions {
 
 /**
  * Lists packages in a version that the host's does not stand for: one older than the lowest tested
- * version, newer than the host's, or of another major version.
+ * version, newer than the host's, or of another major version. Also lists types of another major
+ * version, or of a later minor one: only major and minor version of types are those of the package.
  */
 export function findVersionProblems(resolved: ResolvedVersions): string[] {
-  return [...providedPackages].flatMap(([name, { floor, version: provided }]) => {
+  const packageProblems = [...providedPackages].flatMap(([name, { floor, version: provided }]) => {
     const version = resolved[name];
     if (version === undefined || (satisfies(version, `^${floor}`) && satisfies(provided, `^${version}`))) return [];
     return [`${name} ${version} is installed, and the host provides ${provided}: install ${provided}.`];
   });
+  const typeProblems = Object.entries(typePackages).flatMap(([types, name]) => {
+    const version = resolved[types];
+    const provided = providedPackages.get(name)?.version ?? "";
+    if (version === undefined || satisfies(provided, `^${version.replace(/\.\d+$/, ".0")}`)) return [];
+    return [
+      `${types} ${version} is installed, and the host provides ${name} ${provided}: install types of ${provided}.`,
+    ];
+  });
+  return [...packageProblems, ...typeProblems];
 }
+
+/** Packages that have the types of a shared package without types of its own. */
+const typePackages: Readonly<Record<string, string>> = { "@types/react": "react", "@types/react-dom": "react-dom" };
 
 /** Shared packages by name, such as `react-dom` for its module `react-dom/client`. */
 const providedPackages: ReadonlyMap<string, Pick<SharedModule, "floor" | "version">> = new Map(

@@ -14,6 +14,7 @@ import { buildTargets } from "../bundle/packages.ts";
 import { hashBuiltFiles, describeDifferences, rebuild, type FileHashes } from "../bundle/rebuild.ts";
 import { loadTeamKeyPair } from "../keys/signing-keys.ts";
 import { rootFolder } from "../paths.ts";
+import { formatDeprecations } from "../release/compatibility.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { UserFacingError } from "../user-facing-error.ts";
@@ -140,6 +141,7 @@ try {
       return [
         `${release}: ${String(Object.keys(files).length)} files are what the team signed.`,
         ...compatibility.map(formatCompatibility),
+        ...formatDeprecations(),
         ...(values.rebuild ? compareFiles(manifest.name, files, await rebuildFiles(manifest.name)) : []),
       ];
     },

@@ -1,6 +1,12 @@
 /** Objections to running a release with a vendor's other remotes. */
 import { CONTRACT_VERSION, type RemoteManifest } from "@relicario/shared/contract";
-import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
+import {
+  deprecations,
+  findUnknownDeprecations,
+  findUnmetRequirements,
+  isInCaretRange,
+  type Deprecation,
+} from "@relicario/shared/contract/compatibility";
 import { sharedModules } from "@relicario/shared/webpack/versions";
 
 import { findConflicts } from "./conflicts.ts";
@@ -10,28 +16,41 @@ const hostVersions = Object.fromEntries(Object.entries(sharedModules).map(([name
 
 export interface HostEnvironment {
   readonly contract: string;
+  readonly deprecations: readonly Deprecation[];
   readonly offeredVersions: Readonly<Record<string, string>>;
   readonly otherRemotes: readonly RemoteManifest[];
 }
 
 export const createHostEnvironment = (otherRemotes: readonly RemoteManifest[]): HostEnvironment => ({
   contract: CONTRACT_VERSION,
+  deprecations,
   offeredVersions: hostVersions,
   otherRemotes,
 });
 
+/** Lists the deprecated parts of the contract, one line each. */
+export const formatDeprecations = (deprecated: readonly Deprecation[] = deprecations): readonly string[] =>
+  deprecated.map(
+    ({ part, instead, since, removedIn, removedOn }) =>
+      `Deprecated since contract ${since}: ${part}. Contract ${removedIn} has none, from ${removedOn} on: use ${instead}.`,
+  );
+
 export function findObjections(
   release: Pick<RegisteredRelease, "signedRecord">,
-  { contract, offeredVersions, otherRemotes }: HostEnvironment,
+  { contract, deprecations: deprecated, offeredVersions, otherRemotes }: HostEnvironment,
 ): readonly string[] {
   const requiredContract = release.signedRecord.manifest.contract;
   if (!isInCaretRange(contract, requiredContract))
     return [`it is built for contract ${requiredContract}, and the host offers ${contract}`];
   const record = parseRecord(release);
   if (record === null) return ["its record is not one that the host can read"];
+  const endingRange = findUnknownDeprecations(requiredContract, deprecated).map(
+    ({ part, instead, since, removedIn, removedOn }) =>
+      `its range ${requiredContract} ends on ${removedOn} with contract ${removedIn}, which has no ${part}: use ${instead}, and build it for ^${since}`,
+  );
   const unmetRequirements = findUnmetRequirements(record, offeredVersions).map(
     ({ name, requiredVersion }) =>
       `it needs ${name} ${requiredVersion}, and the host gives ${offeredVersions[name] ?? "none"}`,
   );
-  return [...unmetRequirements, ...findConflicts(record.manifest, otherRemotes)];
+  return [...endingRange, ...unmetRequirements, ...findConflicts(record.manifest, otherRemotes)];
 }
