@@ -1,10 +1,11 @@
 /** Objections to running a release with a vendor's other remotes. */
-import { CONTRACT_VERSION, type RemoteManifest } from "@relicario/shared/contract";
+import { CONTRACT_VERSION, ReleaseRecord, type RemoteManifest } from "@relicario/shared/contract";
 import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
 import { sharedModules } from "@relicario/shared/webpack/versions";
 
 import { findConflicts } from "./conflicts.ts";
-import { parseRecord, type RegisteredRelease } from "./registry.ts";
+import type { RegisteredRelease } from "./registry.ts";
+import { findMissingTitles } from "./titles.ts";
 
 const hostVersions = Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]));
 
@@ -21,17 +22,22 @@ export const createHostEnvironment = (otherRemotes: readonly RemoteManifest[]): 
 });
 
 export function findObjections(
-  release: Pick<RegisteredRelease, "signedRecord">,
+  { signedRecord, folder }: Pick<RegisteredRelease, "signedRecord" | "folder">,
   { contract, offeredVersions, otherRemotes }: HostEnvironment,
 ): readonly string[] {
-  const requiredContract = release.signedRecord.manifest.contract;
+  const requiredContract = signedRecord.manifest.contract;
   if (!isInCaretRange(contract, requiredContract))
     return [`it is built for contract ${requiredContract}, and the host offers ${contract}`];
-  const record = parseRecord(release);
-  if (record === null) return ["its record is not one that the host can read"];
+  const { data: record, error } = ReleaseRecord.safeParse(signedRecord);
+  if (record === undefined)
+    return error.issues.map(({ path, message }) => `the host cannot read its record: ${path.join(".")} ${message}`);
   const unmetRequirements = findUnmetRequirements(record, offeredVersions).map(
     ({ name, requiredVersion }) =>
       `it needs ${name} ${requiredVersion}, and the host gives ${offeredVersions[name] ?? "none"}`,
   );
-  return [...unmetRequirements, ...findConflicts(record.manifest, otherRemotes)];
+  return [
+    ...unmetRequirements,
+    ...findConflicts(record.manifest, otherRemotes),
+    ...findMissingTitles(record.manifest, folder),
+  ];
 }
