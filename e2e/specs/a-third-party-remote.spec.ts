@@ -46,7 +46,7 @@ test("a remote that the guide's command made is built, tried, released and promo
   test.slow();
   const { checkInHost, runCommand, findStableRelease, readRecord } = createReleaseTools(portal);
   await signUp(page, newAccount());
-  await page.goto("/garden");
+  await page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Garden" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
   await expect(page.locator(".garden-greeting")).toHaveCSS("font-style", "italic"); // the template's style file
   await page.getByRole("button", { name: "Greet" }).click();

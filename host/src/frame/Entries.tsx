@@ -1,7 +1,7 @@
 import { languages } from "@relicario/shared/contract";
 import { Tooltip } from "@relicario/shared/ui";
 import { LogIn, LogOut, MessageSquare, Moon, Sun, type LucideIcon } from "lucide-react";
-import { useSyncExternalStore, type ReactElement } from "react";
+import { lazy, Suspense, useSyncExternalStore, type ReactElement, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
@@ -12,6 +12,8 @@ import { Flag } from "./Flag.tsx";
 import { frameSizes } from "../popups/frame-sizes.ts";
 import { EntryButton, entryStyles, EntryText } from "./styles.ts";
 import { isCurrent, type Destination } from "../routes/navigation.ts";
+import type { RemoteEntry } from "../routes/remote-entries.ts";
+import { useEntryTitle } from "./use-remote-entries.ts";
 import { usePrefetch } from "../context/prefetch.ts";
 import { useCurrentRoute } from "../context/use-current-route.ts";
 
@@ -20,42 +22,91 @@ interface CompactProps {
   readonly compact?: boolean;
 }
 
-/** An entry of the navigation. Prefetches its remote on hover and focus. */
-export function DestinationEntry({
-  destination,
-  compact = false,
-  onNavigate,
-}: CompactProps & { readonly destination: Destination; readonly onNavigate?: () => void }) {
+interface NavigableProps extends CompactProps {
+  readonly onNavigate?: (() => void) | undefined;
+}
+
+export function DestinationEntry({ destination, ...props }: NavigableProps & { readonly destination: Destination }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
-  const prefetch = usePrefetch();
-  const label = t(`destination.${destination.name}`);
   const Icon: LucideIcon = destination.icon;
+  return (
+    <NavigationLink
+      path={destination.path}
+      label={t(`destination.${destination.name}`)}
+      icon={<Icon aria-hidden />}
+      current={isCurrent(destination, pathname)}
+      tourTarget={`layout-${destination.name}`}
+      {...props}
+    />
+  );
+}
+
+/** An entry that a remote adds. */
+export function RemoteEntryLink({ entry, ...props }: NavigableProps & { readonly entry: RemoteEntry }) {
+  const { pathname } = useLocation();
+  return (
+    <NavigationLink
+      path={entry.path}
+      label={useEntryTitle(entry)}
+      icon={
+        <Suspense fallback={<NoIcon />}>
+          <EntryIcon name={entry.icon} />
+        </Suspense>
+      }
+      current={pathname === entry.path || pathname.startsWith(`${entry.path}/`)}
+      {...props}
+    />
+  );
+}
+
+interface NavigationLinkProps extends NavigableProps {
+  readonly path: string;
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly current: boolean;
+  /** Name by which steps of tours find the entry. */
+  readonly tourTarget?: string;
+}
+
+/** Prefetches the remote of its path on hover and focus. */
+function NavigationLink({ path, label, icon, current, tourTarget, compact = false, onNavigate }: NavigationLinkProps) {
+  const prefetch = usePrefetch();
   const handlePrefetch = () => {
-    prefetch(destination.path);
+    prefetch(path);
   };
   return (
     <WithTooltip compact={compact} label={label}>
       <EntryLink
-        to={destination.path}
+        to={path}
         aria-label={compact ? label : undefined}
-        aria-current={isCurrent(destination, pathname) ? "page" : undefined}
-        data-tour={`layout-${destination.name}`}
+        aria-current={current ? "page" : undefined}
+        data-tour={tourTarget}
         onPointerEnter={handlePrefetch}
         onFocus={handlePrefetch}
         onClick={onNavigate}
       >
-        <Icon aria-hidden />
+        {icon}
         {!compact && <EntryText>{label}</EntryText>}
       </EntryLink>
     </WithTooltip>
   );
 }
 
+/** Holds the place of an icon that is not loaded. */
+const NoIcon = () => <svg aria-hidden />;
+
+const EntryIcon = lazy(() =>
+  import("./EntryIcon.tsx").then(
+    ({ EntryIcon: LoadedIcon }) => ({ default: LoadedIcon }),
+    () => ({ default: NoIcon }), // the title says enough
+  ),
+);
+
 /**
  * Opens the feedback form. Passes the screen's route pattern, so that no id in the address is sent.
  */
-export function FeedbackEntry({ compact = false, onNavigate }: CompactProps & { readonly onNavigate?: () => void }) {
+export function FeedbackEntry({ compact = false, onNavigate }: NavigableProps) {
   const { t } = useTranslation("beta-sidebar");
   const screen = useCurrentRoute()?.path;
   const label = t("feedback_action");

@@ -10,6 +10,7 @@ import { styled } from "styled-components";
 
 import { DestinationEntry, FeedbackEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
 import { frameSizes } from "../popups/frame-sizes.ts";
+import { NavigationColumn, NavigationList, RemoteEntries } from "./RemoteEntries.tsx";
 import { entryStyles, EntryText } from "./styles.ts";
 import { destinations } from "../routes/navigation.ts";
 
@@ -57,13 +58,16 @@ function Sheet({ onClose, trigger, userName, onLogout }: Omit<MobileMenuProps, "
           <IconButton label={t("common:dialog.close_action")} icon={<X aria-hidden />} />
         </Dialog.Close>
       </SheetHeader>
-      <nav aria-label={t("beta-sidebar:navigation_aria")}>
-        <List>
+      <NavigationColumn aria-label={t("beta-sidebar:navigation_aria")}>
+        <NavigationList>
           {destinations.map((destination) => (
             <li key={destination.name}>
               <DestinationEntry destination={destination} onNavigate={onClose} />
             </li>
           ))}
+        </NavigationList>
+        <RemoteEntries onNavigate={onClose} />
+        <NavigationList>
           <li>
             <HelpLink to="/help" onClick={onClose}>
               <CircleHelp aria-hidden />
@@ -73,8 +77,8 @@ function Sheet({ onClose, trigger, userName, onLogout }: Omit<MobileMenuProps, "
           <li>
             <FeedbackEntry onNavigate={onClose} />
           </li>
-        </List>
-      </nav>
+        </NavigationList>
+      </NavigationColumn>
       <Footer>
         <LanguageEntry />
         <ThemeEntry />
@@ -131,12 +135,6 @@ const SheetHeader = styled.div`
 
 const SheetTitle = styled.h2`
   font-size: ${s("textLarge")};
-`;
-
-const List = styled.ul`
-  display: flex;
-  flex-direction: column;
-  gap: ${space(1)};
 `;
 
 const Footer = styled.div`

@@ -17,6 +17,7 @@ import {
 import { frameSizes } from "../popups/frame-sizes.ts";
 import { EntryButton, entryStyles, EntryText } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
+import { NavigationColumn, NavigationList, RemoteEntries } from "./RemoteEntries.tsx";
 import { destinations } from "../routes/navigation.ts";
 
 export interface SidebarProps {
@@ -45,15 +46,16 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
         <Logo product={product} compact={narrow} />
       </Header>
       {onLogout !== null && (
-        <nav aria-label={t("navigation_aria")}>
-          <List>
+        <NavigationColumn aria-label={t("navigation_aria")}>
+          <NavigationList>
             {destinations.map((destination) => (
               <li key={destination.name}>
                 <DestinationEntry destination={destination} compact={narrow} />
               </li>
             ))}
-          </List>
-        </nav>
+          </NavigationList>
+          <RemoteEntries compact={narrow} />
+        </NavigationColumn>
       )}
       <Footer>
         {onLogout !== null && (
@@ -139,12 +141,6 @@ const Header = styled.div`
     flex: none;
     width: ${logoWidth}px;
   }
-`;
-
-const List = styled.ul`
-  display: flex;
-  flex-direction: column;
-  gap: ${space(1)};
 `;
 
 const Footer = styled.div`

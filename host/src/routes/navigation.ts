@@ -1,18 +1,19 @@
+import { destinationPaths } from "@relicario/shared/contract";
 import { House, KeyRound, Plus, Settings, Users, type LucideIcon } from "lucide-react";
 
 /** A destination of the navigation (specification, section 2). */
 export interface Destination {
-  readonly name: "home" | "secrets" | "received" | "add" | "settings";
+  readonly name: keyof typeof destinationPaths;
   readonly path: string;
   readonly icon: LucideIcon;
 }
 
 export const destinations: readonly Destination[] = [
-  { name: "home", path: "/home", icon: House },
-  { name: "secrets", path: "/secrets", icon: KeyRound },
-  { name: "received", path: "/recived", icon: Users },
-  { name: "add", path: "/add-secret", icon: Plus },
-  { name: "settings", path: "/settings/profile", icon: Settings },
+  { name: "home", path: destinationPaths.home, icon: House },
+  { name: "secrets", path: destinationPaths.secrets, icon: KeyRound },
+  { name: "received", path: destinationPaths.received, icon: Users },
+  { name: "add", path: destinationPaths.add, icon: Plus },
+  { name: "settings", path: destinationPaths.settings, icon: Settings },
 ];
 
 /** Further paths that belong to a destination. */

@@ -1,4 +1,4 @@
-import type { Deployment, Language, RemoteName, ThemeName } from "@relicario/shared/contract";
+import type { Deployment, Language, RemoteManifest, RemoteName, ThemeName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
   createFakeHttpClient,
@@ -61,6 +61,8 @@ export interface FakeHostSettings {
   readonly refusedRemotes?: readonly RemoteName[];
   /** Remotes without a validly signed record. Only their names are known. */
   readonly unsignedRemotes?: readonly RemoteName[];
+  /** Changes to the remotes' manifests. */
+  readonly manifests?: Readonly<Record<RemoteName, Partial<RemoteManifest>>>;
   readonly appearance?: VendorAppearance;
   readonly wrongClock?: VerifiedDeployment["wrongClock"];
   readonly hasEndedElsewhere?: boolean;
@@ -199,10 +201,14 @@ function createVerifiedDeployment({
   deployment = {},
   refusedRemotes = [],
   unsignedRemotes = [],
+  manifests = {},
   wrongClock = null,
 }: FakeHostSettings): VerifiedDeployment {
+  const changedManifests = [...readManifests()].map(
+    ([name, manifest]) => [name, { ...manifest, ...manifests[name] }] as const,
+  );
   const remotes = new Map<RemoteName, VerifiedRemote>(
-    [...readManifests()].map(([name, manifest]) => [
+    changedManifests.map(([name, manifest]) => [
       name,
       refusedRemotes.includes(name) || unsignedRemotes.includes(name)
         ? { status: "refused", code: "remote_refused", manifest: unsignedRemotes.includes(name) ? null : manifest }

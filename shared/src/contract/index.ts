@@ -53,13 +53,17 @@ export {
 } from "./channel.ts";
 export { shouldBlockLeaving, useLeaveGuard, useLeaveConfirmation, type LeaveGuard } from "./leave-guard.ts";
 export {
+  destinationPaths,
   hostNamespaces,
   hostPaths,
+  navigationIcons,
   pathsOverlap,
   plainPath,
   RemoteManifest,
   RemoteName,
   type ManifestRoute,
+  type NavigationEntry,
+  type NavigationIcon,
 } from "./manifest.ts";
 export { languages, type Language } from "./language.ts";
 export { pageStorage } from "./page-storage.ts";

@@ -51,6 +51,34 @@ describe("RemoteManifest", () => {
     expect(isValidRoute({ path })).toBe(false);
   });
 
+  const entry = { route: "/notes", titleKey: "notes:list.title", icon: "folder", order: 10 };
+  const isValidNavigation = (...navigation: object[]) => isValid({ contract: "^3.1", navigation });
+
+  it("accepts an entry of the navigation for one of its routes", () => {
+    expect(isValidNavigation(entry)).toBe(true);
+    expect(isValidNavigation({ ...entry, feature: "own_notes" })).toBe(true);
+  });
+
+  it.each<[string, object]>([
+    ["leads to a route that the remote does not have", { route: "/garden" }],
+    ["leads to a route with a parameter", { route: "/notes/:noteId" }],
+    ["leads to a destination of the portal", { route: "/secrets" }],
+    ["has a title of the host", { titleKey: "beta-sidebar:destination.home" }],
+    ["has no title", { titleKey: undefined }],
+    ["has an icon that is not in the list", { icon: "skull" }],
+    ["has no order", { order: undefined }],
+  ])("refuses an entry of the navigation that %s", (_, changes) => {
+    const routes = ["/notes", "/notes/:noteId", "/secrets"].map((path) => ({ ...route, path }));
+    const validity = (navigation: object[]) => isValid({ contract: "^3.1", routes, navigation });
+    expect(validity([entry])).toBe(true);
+    expect(validity([{ ...entry, ...changes }])).toBe(false);
+  });
+
+  it("refuses a second entry for a route, and an entry for hosts that know none", () => {
+    expect(isValidNavigation(entry, entry)).toBe(false);
+    for (const contract of ["^3", "^3.0", "^3.0.4"]) expect(isValid({ contract, navigation: [entry] })).toBe(false);
+  });
+
   it.each<[string, object]>([
     ["a title from a namespace that the remote does not own", { routes: [{ ...route, titleKey: "errors:unknown" }] }],
     ["a namespace of the host", { namespaces: ["notes", "errors"] }],
@@ -70,7 +98,7 @@ describe("RemoteManifest", () => {
     ["a missing Spanish title", { title: { en: "Notes" } }],
     ["an unknown capability", { capabilities: ["token"] }],
     ["a feature name with spaces", { routes: [{ ...route, feature: "My notes" }] }],
-    ["an unknown member", { navigation: [] }],
+    ["an unknown member", { menu: [] }],
     ["paths of the service without the capability http", { api_paths: ["/user"] }],
     ["the capability http without a path", { capabilities: ["http"] }],
     ...["/", "/user/", "/users/:id", "/user?x", "//user", "/user/../secrets", "user"].map((path): [string, object] => [

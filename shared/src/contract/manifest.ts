@@ -32,6 +32,44 @@ export const hostNamespaces: readonly string[] = [
 /** Paths of the host's own screens. No remote may have one of these. */
 export const hostPaths = ["/help", "/status", "/validate-email", "/_debug_flags_"] as const;
 
+/** Paths of the destinations that every navigation begins with. Entries of remotes follow them. */
+export const destinationPaths = {
+  home: "/home",
+  secrets: "/secrets",
+  received: "/recived",
+  add: "/add-secret",
+  settings: "/settings/profile",
+} as const;
+
+/** Pictures that an entry of the navigation may have, by their names in Lucide (https://lucide.dev). */
+export const navigationIcons = [
+  "archive",
+  "bell",
+  "book-open",
+  "briefcase",
+  "calendar",
+  "chart-column",
+  "clipboard-list",
+  "clock",
+  "credit-card",
+  "file-text",
+  "folder",
+  "gift",
+  "globe",
+  "heart",
+  "image",
+  "landmark",
+  "leaf",
+  "mail",
+  "map",
+  "package",
+  "shield",
+  "tag",
+  "wallet",
+  "wrench",
+] as const;
+export type NavigationIcon = (typeof navigationIcons)[number];
+
 /**
  * Paths with only letters, digits, `.`, `_`, `~` and `-`. Any other character could make a call
  * resolve to another path than the checked one.
@@ -65,11 +103,15 @@ const RoutePath = z
     'contains "shared" outside a leading shared/ or p-shared/',
   );
 
+/** Key of a text, `<namespace>:<key>`, in a namespace of the same manifest. */
+const TitleKey = z.string().regex(/^[a-z][a-z-]*:[A-Za-z0-9_.]+$/);
+
+const FeatureName = z.string().regex(/^[a-z][a-z_]*$/);
+
 /** A screen of a remote. `remote.tsx` provides its code under the same path. */
 const ManifestRoute = z.strictObject({
   path: RoutePath,
-  /** Key of the screen's title, `<namespace>:<key>`, in a namespace of this manifest. */
-  titleKey: z.string().regex(/^[a-z][a-z-]*:[A-Za-z0-9_.]+$/),
+  titleKey: TitleKey,
   /**
    * Who may see the screen. `signed_in`: signed-in people. `public`: everyone. `guarded`: people
    * who are signed in or have visited the landing page.
@@ -81,12 +123,28 @@ const ManifestRoute = z.strictObject({
    * Feature to which the screen belongs. The path does not exist in a deployment that sets the
    * feature to `false`.
    */
-  feature: z
-    .string()
-    .regex(/^[a-z][a-z_]*$/)
-    .optional(),
+  feature: FeatureName.optional(),
 });
 export type ManifestRoute = z.infer<typeof ManifestRoute>;
+
+/** An entry of the portal's navigation, after the destinations. */
+const NavigationEntry = z.strictObject({
+  /** Path of one of the manifest's routes, without parameters. */
+  route: RoutePath,
+  titleKey: TitleKey,
+  icon: z.enum(navigationIcons),
+  /** Lower numbers first; with the same number, in the deployment document's order of remotes. */
+  order: z.int().min(0).max(999),
+  /** It does not exist in a deployment that sets this feature, or its route's, to `false`. */
+  feature: FeatureName.optional(),
+});
+export type NavigationEntry = z.infer<typeof NavigationEntry>;
+
+/** Ranges of the contract that include hosts which refuse a manifest with `navigation`. */
+const beforeNavigation = /^\^3(\.0(\.[0-9]+)?)?$/;
+
+/** Most entries that one remote may add to the navigation. */
+const maxNavigationEntries = 5;
 
 /**
  * Describes a remote without running its code. It is `manifest.json` of the remote's package, and
@@ -100,6 +158,7 @@ export const RemoteManifest = z
     /** Title of the area while the remote's texts are not loaded. */
     title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),
     routes: z.array(ManifestRoute),
+    navigation: z.array(NavigationEntry).max(maxNavigationEntries).optional(),
     /** Namespaces of the remote's texts. Its release contains each as `locales/{lng}/{ns}.json`. */
     namespaces: z.array(Namespace),
     capabilities: z.array(z.enum(allCapabilities)),
@@ -109,25 +168,51 @@ export const RemoteManifest = z
      */
     api_paths: z.array(z.string().regex(plainPath, "permits nothing: write words, as in /user/me")),
   })
-  .superRefine(({ routes, namespaces, capabilities, api_paths }, context) => {
+  .superRefine(({ contract, routes, navigation = [], namespaces, capabilities, api_paths }, context) => {
     if (capabilities.includes("http") !== api_paths.length > 0)
       context.addIssue({
         code: "custom",
         path: ["api_paths"],
         message: 'need the capability "http", which needs at least one of them',
       });
-    for (const [index, { path, titleKey }] of routes.entries()) {
+    const requireOwnText = (titleKey: string, part: string, index: number) => {
       if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`)))
         context.addIssue({
           code: "custom",
-          path: ["routes", index, "titleKey"],
+          path: [part, index, "titleKey"],
           message: "uses a namespace that the manifest does not list",
         });
+    };
+    for (const [index, { path, titleKey }] of routes.entries()) {
+      requireOwnText(titleKey, "routes", index);
       if (routes.slice(0, index).some((earlier) => normalisePattern(earlier.path) === normalisePattern(path)))
         context.addIssue({ code: "custom", path: ["routes", index, "path"], message: "is declared twice" });
     }
+    if (navigation.length > 0 && beforeNavigation.test(contract))
+      context.addIssue({ code: "custom", path: ["contract"], message: 'must be "^3.1" or later for a navigation' });
+    for (const [index, { route, titleKey }] of navigation.entries()) {
+      requireOwnText(titleKey, "navigation", index);
+      const problem = findEntryProblem(
+        route,
+        routes,
+        navigation.slice(0, index).map((earlier) => earlier.route),
+      );
+      if (problem !== null)
+        context.addIssue({ code: "custom", path: ["navigation", index, "route"], message: problem });
+    }
   });
 export type RemoteManifest = z.infer<typeof RemoteManifest>;
+
+function findEntryProblem(
+  route: string,
+  routes: readonly ManifestRoute[],
+  earlierEntries: readonly string[],
+): string | null {
+  if (!routes.some(({ path }) => path === route)) return "is not a route of this manifest";
+  if (/[:*]/.test(route)) return "has a parameter: name a route that is one address";
+  if (Object.values<string>(destinationPaths).includes(route)) return "is reserved for a destination of the portal";
+  return earlierEntries.includes(route) ? "has an entry already" : null;
+}
 
 /** Whether a path exists that matches both patterns. */
 export function pathsOverlap(first: string, second: string): boolean {

@@ -8,7 +8,7 @@ import type { Vault } from "./vault.ts";
  * Version of this contract that the host provides. A release declares the range of versions that it
  * supports.
  */
-export const CONTRACT_VERSION = "3.0.0";
+export const CONTRACT_VERSION = "3.1.0";
 
 /** Loads the code of a screen on first navigation. */
 export type LoadPage = () => Promise<{ default: ComponentType }>;

@@ -42,10 +42,8 @@ for (const owner of ["host", "shared", ...remoteFolders]) {
 
 const titleReferences = remoteFolders.flatMap((owner): TextReference[] => {
   const path = `${owner}/manifest.json`;
-  return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({
-    path,
-    key: titleKey,
-  }));
+  const { routes, navigation = [] } = RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8")));
+  return [...routes, ...navigation].map(({ titleKey }) => ({ path, key: titleKey }));
 });
 
 const problems = findTextProblems(sources, textFiles, languages, titleReferences);

@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 
 import type { ReleaseRecord } from "@relicario/shared/contract";
+import { decodeJwt } from "jose";
 
 import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/signing-keys.ts";
 import { makeRelease, signCompact } from "../release/release.ts";
@@ -209,6 +210,32 @@ describe("release and promote", () => {
       "There is no vendor nobody here",
     );
   });
+});
+
+describe("verify", () => {
+  it.each([
+    ["of a route that the remote does not have", { route: "/more" }, "is not a route of this manifest"],
+    ["of a destination of the portal", { route: "/home" }, "is reserved for a destination of the portal"],
+    ["without a text", { titleKey: "notes:none" }, "the navigation entry /notes has no text notes:none in locales/es"],
+  ])(
+    "objects to an entry of the navigation %s, if a team signs it with its own tools",
+    async (_case, changes, message) => {
+      await portal.start();
+      const release = await publishRelease("notes", "new");
+      const recordFile = releaseFile(release, "release.json");
+      const record = decodeJwt<ReleaseRecord>(readFileSync(recordFile, "utf8"));
+      const [route] = record.manifest.routes;
+      const manifest = {
+        ...record.manifest,
+        contract: "^3.1",
+        routes: [...record.manifest.routes, { ...route, path: "/home" }],
+        navigation: [{ route: "/notes", titleKey: "notes:title", icon: "leaf", order: 1, ...changes }],
+      } as ReleaseRecord["manifest"];
+      writeFileSync(recordFile, await signCompact({ ...record, manifest }, await portal.loadTeamKey("notes")));
+      const { compatibility } = await verifyRelease(portal.store, release);
+      expect(compatibility.flatMap(({ objections }) => objections).join()).toContain(message);
+    },
+  );
 });
 
 describe("import", () => {

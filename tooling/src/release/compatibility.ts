@@ -1,5 +1,5 @@
 /** Objections to running a release with a vendor's other remotes. */
-import { CONTRACT_VERSION, type RemoteManifest } from "@relicario/shared/contract";
+import { CONTRACT_VERSION, ReleaseRecord, type RemoteManifest } from "@relicario/shared/contract";
 import {
   deprecations,
   findUnknownDeprecations,
@@ -10,7 +10,8 @@ import {
 import { sharedModules } from "@relicario/shared/webpack/versions";
 
 import { findConflicts } from "./conflicts.ts";
-import { parseRecord, type RegisteredRelease } from "./registry.ts";
+import type { RegisteredRelease } from "./registry.ts";
+import { findMissingTitles } from "./titles.ts";
 
 const hostVersions = Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]));
 
@@ -36,14 +37,15 @@ export const formatDeprecations = (deprecated: readonly Deprecation[] = deprecat
   );
 
 export function findObjections(
-  release: Pick<RegisteredRelease, "signedRecord">,
+  { signedRecord, folder }: Pick<RegisteredRelease, "signedRecord" | "folder">,
   { contract, deprecations: deprecated, offeredVersions, otherRemotes }: HostEnvironment,
 ): readonly string[] {
-  const requiredContract = release.signedRecord.manifest.contract;
+  const requiredContract = signedRecord.manifest.contract;
   if (!isInCaretRange(contract, requiredContract))
     return [`it is built for contract ${requiredContract}, and the host offers ${contract}`];
-  const record = parseRecord(release);
-  if (record === null) return ["its record is not one that the host can read"];
+  const { data: record, error } = ReleaseRecord.safeParse(signedRecord);
+  if (record === undefined)
+    return error.issues.map(({ path, message }) => `the host cannot read its record: ${path.join(".")} ${message}`);
   const endingRange = findUnknownDeprecations(requiredContract, deprecated).map(
     ({ part, instead, since, removedIn, removedOn }) =>
       `its range ${requiredContract} ends on ${removedOn} with contract ${removedIn}, which has no ${part}: use ${instead}, and build it for ^${since}`,
@@ -52,5 +54,10 @@ export function findObjections(
     ({ name, requiredVersion }) =>
       `it needs ${name} ${requiredVersion}, and the host gives ${offeredVersions[name] ?? "none"}`,
   );
-  return [...endingRange, ...unmetRequirements, ...findConflicts(record.manifest, otherRemotes)];
+  return [
+    ...endingRange,
+    ...unmetRequirements,
+    ...findConflicts(record.manifest, otherRemotes),
+    ...findMissingTitles(record.manifest, folder),
+  ];
 }

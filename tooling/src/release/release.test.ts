@@ -188,6 +188,15 @@ describe("makeRelease", () => {
       { routes: [], namespaces: [] },
       "does not name the namespace of locales/en/beta-home.json",
     ],
+    [
+      "has a navigation entry without a text",
+      {
+        contract: "^3.1",
+        routes: [...manifest.routes, { path: "/more", titleKey: "beta-home:a", access: "signed_in", shell: true }],
+        navigation: [{ route: "/more", titleKey: "beta-home:more.title", icon: "leaf", order: 1 }],
+      },
+      "the navigation entry /more has no text beta-home:more.title in locales/es",
+    ],
   ])("refuses a manifest that %s", async (_case, changes, message) => {
     writeSource("manifest.json", JSON.stringify({ ...manifest, ...changes }));
     await expect(makeRelease(sources)).rejects.toThrow(message);

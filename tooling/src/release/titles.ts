@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { languages, type RemoteManifest } from "@relicario/shared/contract";
+
+/**
+ * Titles that the frame shows without the remote's code, and that the release's texts lack.
+ *
+ * @param folder of the release
+ * @returns a sentence for each
+ */
+export function findMissingTitles({ navigation = [] }: RemoteManifest, folder: string): readonly string[] {
+  return navigation.flatMap(({ route, titleKey }) =>
+    languages
+      .filter((language) => !hasText(folder, language, titleKey))
+      .map((language) => `the navigation entry ${route} has no text ${titleKey} in locales/${language}`),
+  );
+}
+
+function hasText(folder: string, language: string, titleKey: string): boolean {
+  const [namespace = "", key = ""] = titleKey.split(":");
+  const file = join(folder, "locales", language, `${namespace}.json`);
+  let node: unknown = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  for (const name of key.split("."))
+    node =
+      typeof node === "object" && node !== null && Object.hasOwn(node, name)
+        ? (node as Readonly<Record<string, unknown>>)[name]
+        : undefined;
+  return typeof node === "string" && node !== "";
+}
