@@ -10,7 +10,8 @@ const buildRelease = (contract: string) => {
     ...{ routes: [], namespaces: [], capabilities: [], api_paths: [] },
   };
   const [release, files] = ["garden-1.0.0-0123456789ab", { "remoteEntry.js": `sha384-${"a".repeat(64)}` }];
-  return { signedRecord: { v: 1, version: "1.0.0", federation: { id: "x", name: "x" }, release, files, manifest } };
+  const signedRecord = { v: 1, version: "1.0.0", federation: { id: "x", name: "x" }, release, files, manifest };
+  return { signedRecord, folder: "/nowhere" };
 };
 
 describe("findObjections", () => {
