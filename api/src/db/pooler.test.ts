@@ -60,7 +60,7 @@ describe("behind a pooler that shares connections, the service", () => {
   });
 
   it("turns unready, and says why, when the pooler loses its settings", async () => {
-    const service = await startService();
+    const service = await startService({ DATABASE_SECONDS: "10" });
     try {
       expect(await service.call("GET", "/readyz", null)).toMatchObject({ status: 200, body: { database: "ok" } });
       await setLimit((statement) => runQuery(service.database.url, statement), "lock_timeout", "0");

@@ -130,6 +130,7 @@ export async function startService(
     ...(await createServiceVariables(issuer.issuer, database.serviceUrl, objectsFolder)),
     ...(buckets === null ? {} : { OBJECTS_URL: await buckets.createAddress() }),
     ...(checksPeople && { IDP_ADMIN: issuer.adminSetting }),
+    DATABASE_SECONDS: "60", // on a busy machine a lock may take longer than the default allows
     ...overrides,
   });
   const unscopedStatements = new Set<string>();
