@@ -292,6 +292,7 @@ for (const [where, path] of Object.entries(signOutPlaces)) {
 const allowedLocations: readonly RegExp[] = [
   /^local storage\/(theme|language|onboarding|toursSeen|deployment|landingVisited)/,
   // of the tab, and of the new sign-in that starts when the portal is left signed out
-  /^session storage\/(authRetry|pathAhead|oidc\.[0-9a-f]{32}|scrollPositions|releaseDraw)$/,
+  /^session storage\/(authRetry|pathAhead|oidc\.[0-9a-f]{32}|scrollPositions|releaseDraw|startTab)$/,
+  /^local storage\/unsettledStart\./, // names of remotes, until the page that stored it has settled
   /^private files\/relicario-opened$/, // an empty folder
 ];

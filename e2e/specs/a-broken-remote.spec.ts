@@ -10,7 +10,7 @@ const goTo = (page: Page, name: string) =>
   page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
 
 /** Moves the page's clock past the time limits of all attempts, for the slow fault. */
-async function expectAreaFails(page: Page): Promise<void> {
+async function expectAreaFails(page: Page, reason: string): Promise<void> {
   await goTo(page, "Settings");
   await expect(async () => {
     await page.clock.fastForward(10_000);
@@ -18,6 +18,7 @@ async function expectAreaFails(page: Page): Promise<void> {
       timeout: 500,
     });
   }).toPass();
+  await expect(mainArea(page).getByRole("alert")).toContainText(reason);
 }
 
 async function expectOthersWork(page: Page): Promise<void> {
@@ -32,29 +33,50 @@ async function expectOthersWork(page: Page): Promise<void> {
  * Expects the other areas to work, and "Try again" to show this one, without a reload, after the
  * fault.
  */
-async function expectFailureAndRecovery(page: Page, removeFault: () => Promise<void>): Promise<void> {
+async function expectFailureAndRecovery(page: Page, reason: string, removeFault: () => Promise<void>): Promise<void> {
   const timeOrigin = await page.evaluate(() => performance.timeOrigin);
-  await expectAreaFails(page);
+  await expectAreaFails(page, reason);
   await expectOthersWork(page);
-  await expectAreaFails(page);
+  await expectAreaFails(page, reason);
   await removeFault();
   await mainArea(page).getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
   expect(await page.evaluate(() => performance.timeOrigin)).toBe(timeOrigin);
 }
 
-for (const [fault, description] of [
-  [404, "answers 404"],
-  [500, "answers 500"],
-  ["slow", "accepts requests and never responds"],
-] as const satisfies readonly (readonly [ServerFault, string])[]) {
-  test(`a remote whose server ${description}: the others work, and trying again loads it without a reload`, async ({
+for (const [fault, description, reason] of [
+  [404, "answers 404", "A file of this part of the portal is not on its server"],
+  [500, "answers 500", "could not be loaded"],
+  ["slow", "accepts requests and never responds", "takes too long to load"],
+] as const satisfies readonly (readonly [ServerFault, string, string])[]) {
+  test(`a remote whose server ${description}: its area says so, the others work, and trying again loads it without a reload`, async ({
     page,
     portal,
   }) => {
     await page.clock.install();
     await signUp(page, newAccount());
-    await expectFailureAndRecovery(page, await injectServerFault(portal, "settings", fault));
+    await expectFailureAndRecovery(page, reason, await injectServerFault(portal, "settings", fault));
+  });
+}
+
+for (const [file, change, reason] of [
+  ["remoteEntry.js", "appendByte", "is not what its team signed"],
+  ["remoteEntry.js", "removeFile", "A file of this part of the portal is not on its server"],
+  ["locales/en/settings.json", "removeFile", "The texts of this part of the portal could not be loaded"],
+] as const) {
+  test(`a remote of which ${change} changed ${file}: its area says so, the others work, and trying again loads it without a reload`, async ({
+    page,
+    portal,
+  }) => {
+    const releases = createReleaseTools(portal);
+    const restore = await releases[change](await releases.findStableRelease("settings"), file);
+    try {
+      await page.clock.install();
+      await signUp(page, newAccount());
+      await expectFailureAndRecovery(page, reason, restore);
+    } finally {
+      await restore();
+    }
   });
 }
 
@@ -91,7 +113,7 @@ for (const [moment, script] of Object.entries(faults)) {
         Object.assign(globalThis, { broken: true });
       });
       await signUp(page, newAccount());
-      await expectFailureAndRecovery(page, () =>
+      await expectFailureAndRecovery(page, "stopped unexpectedly", () =>
         page.evaluate(() => {
           Object.assign(globalThis, { broken: false });
         }),

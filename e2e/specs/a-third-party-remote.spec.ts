@@ -152,6 +152,16 @@ test("a remote of an unknown team, built only against the packed contract, runs 
     await otherPage.context().close();
   });
 
+  await test.step("its stylesheet hides nothing of the frame", async () => {
+    await expect(page.getByRole("navigation").first()).toBeVisible();
+    await expect(page.getByRole("main")).toBeVisible();
+    await expect(page.locator("body")).toHaveCSS("display", "block");
+  });
+
+  await page.evaluate(() => {
+    document.body.classList.add("garden");
+    document.documentElement.style.overflow = "hidden";
+  });
   await test.step("useLeaveGuard asks before its page is left", async () => {
     await page.getByLabel("Garden").fill("Herbs");
     await page.getByRole("main").getByRole("link", { name: "Home" }).click();
@@ -160,6 +170,11 @@ test("a remote of an unknown team, built only against the packed contract, runs 
     await page.getByRole("main").getByRole("link", { name: "Home" }).click();
     await page.getByRole("dialog", { name: "Garden" }).getByRole("button", { name: "Yes" }).click();
     await expect(page).toHaveURL(/\/home$/);
+  });
+
+  await test.step("what it did to the page ended with it", async () => {
+    await expect(page.locator("body")).not.toHaveClass(/garden/);
+    await expect(page.locator("html")).not.toHaveAttribute("style", /overflow/);
   });
 
   await test.step("a page that the remote adds is shown without a new host", async () => {

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 
-import { newAccount, signUp } from "../pages/account.ts";
+import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { choosePicture, pictureField } from "../pages/picture-field.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -48,6 +48,44 @@ test("loads, failures, web vitals and violations are reported without names, sho
     expect(await readStatus()).toMatch(
       new RegExp(`  secrets  ${await releases.findStableRelease("secrets")}  load  ok  [1-9]`),
     );
+  });
+
+  await test.step("an error of a timer and a rejected promise count for their remote, and a release that is refused counts once", async () => {
+    const stableRelease = await releases.findStableRelease("settings");
+    const failingRelease = await releases.createChangedRelease(
+      "settings",
+      "remoteEntry.js",
+      (text) =>
+        `${text}\n;setInterval(() => { if (globalThis.failsNow?.pop()) { void Promise.reject(new Error("later")); throw new Error("now"); } }, 100);`,
+    );
+    expect(await releases.runCommand("promote", failingRelease)).toMatchObject({ ok: true });
+    // not the spec's own context, in which no error may occur
+    const context = await browser.newContext({ baseURL: portal.origin });
+    const visitor = await context.newPage();
+    await signIn(visitor, account);
+    await visitor.goto("/settings/profile");
+    await visitor.getByRole("heading", { level: 1, name: "Profile" }).waitFor();
+    await visitor.evaluate(() => {
+      Object.assign(globalThis, { failsNow: [true] });
+    });
+    await expect.poll(readStatus, waitOptions).toContain(`  settings  ${failingRelease}  run  remote_crashed  2`);
+
+    const restore = await releases.patchDeployment({ disabled: [failingRelease] });
+    const refusals: string[] = [];
+    visitor.on("console", (message) => {
+      if (message.text().includes("refused")) refusals.push(message.text());
+    });
+    await visitor.reload();
+    for (const name of ["Settings", "Secrets", "Settings"])
+      await visitor.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
+    await expect(visitor.getByRole("main").getByRole("alert")).toContainText("switched this part off");
+    await expect.poll(readStatus, waitOptions).toContain(`  settings  ${failingRelease}  verify  remote_disabled  1`);
+    expect(refusals).toEqual([
+      `remote settings ${failingRelease} refused, remote_disabled: the deployment document disables it`,
+    ]);
+    await restore();
+    await context.close();
+    expect(await releases.runCommand("promote", stableRelease)).toMatchObject({ ok: true });
   });
 
   await test.step("web vitals are sent when the page is left, by the pattern of the route", async () => {

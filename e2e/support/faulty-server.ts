@@ -17,7 +17,7 @@ export async function injectServerFault(
 ): Promise<() => Promise<void>> {
   await processes.kill(remote);
   const server = createServer((_request, response) => {
-    if (fault !== "slow") response.writeHead(fault).end();
+    if (fault !== "slow") response.writeHead(fault, { "content-type": "text/plain" }).end();
   });
   server.listen(processes.getPort(remote), "127.0.0.1");
   await once(server, "listening");

@@ -96,6 +96,26 @@ export function createReleaseTools(portal: Pick<RunningPortal, "dataDir">, vendo
     return `${signed.protected}.${signed.payload}.${signed.signature}`;
   };
 
+  /** @param change returns the new bytes, or null for none */
+  const replaceServedFile = async (
+    release: string,
+    file: string,
+    change: (bytes: Buffer) => Buffer | null,
+  ): Promise<() => Promise<void>> => {
+    const target = path.join(folderOf(release), file);
+    const variantFiles = [target, `${target}.br`, `${target}.gz`];
+    const originals = await Promise.all(variantFiles.map((variantFile) => readFile(variantFile).catch(() => null)));
+    const [uncompressedBytes] = originals;
+    if (uncompressedBytes == null) throw new TypeError(`${release} has no ${file}`);
+    for (const variantFile of variantFiles) await rm(variantFile, { force: true });
+    const bytes = change(uncompressedBytes);
+    if (bytes !== null) await writeFile(target, bytes);
+    return async () => {
+      for (const [index, variantFile] of variantFiles.entries())
+        if (originals[index] != null) await writeFile(variantFile, originals[index]);
+    };
+  };
+
   return {
     readDeployment,
     readRecord,
@@ -124,19 +144,10 @@ export function createReleaseTools(portal: Pick<RunningPortal, "dataDir">, vendo
      * Appends a byte to a served file, and removes its compressed variants; returns a function that
      * undoes it.
      */
-    appendByte: async (release: string, file: string): Promise<() => Promise<void>> => {
-      const target = path.join(folderOf(release), file);
-      const variantFiles = [target, `${target}.br`, `${target}.gz`];
-      const originals = await Promise.all(variantFiles.map((variantFile) => readFile(variantFile).catch(() => null)));
-      const [uncompressedBytes] = originals;
-      if (uncompressedBytes == null) throw new TypeError(`${release} has no ${file}`);
-      for (const variantFile of variantFiles.slice(1)) await rm(variantFile, { force: true });
-      await writeFile(target, Buffer.concat([uncompressedBytes, Buffer.from(" ")]));
-      return async () => {
-        for (const [index, variantFile] of variantFiles.entries())
-          if (originals[index] != null) await writeFile(variantFile, originals[index]);
-      };
-    },
+    appendByte: (release: string, file: string) =>
+      replaceServedFile(release, file, (bytes) => Buffer.concat([bytes, Buffer.from(" ")])),
+    /** Removes a served file; returns a function that undoes it. */
+    removeFile: (release: string, file: string) => replaceServedFile(release, file, () => null),
     /**
      * Adds a release to the portal's releases folder: the remote's stable one with one file edited,
      * signed with the team's key. Returns its name.

@@ -152,6 +152,16 @@ describe("App for a signed-in person", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("Sharing: not available right now");
   });
 
+  it.each([
+    ["en", "You started the portal without this part", "Load it again"],
+    ["es", "Has iniciado el portal sin esta parte", "Cargarla de nuevo"],
+  ] as const)("says that the person left an area out, and offers to load it (%s)", async (language, words, action) => {
+    await show("/recived", { leftOutRemotes: ["sharing"], language });
+    expect(await screen.findByRole("alert")).toHaveTextContent(words);
+    expect(screen.getByRole("button", { name: action })).toBeEnabled();
+    await expectAccessible();
+  });
+
   it("checks on each navigation whether the releases are in force, but not on the first screen", async () => {
     const { app, calls } = await show("/status");
     expect(calls.check).not.toHaveBeenCalled();

@@ -1,6 +1,6 @@
 import "./zod-settings.ts"; // before the first schema is created
 
-import { pageStorage, type Language, type LinkSecret } from "@relicario/shared/contract";
+import { pageStorage, type Language, type LinkSecret, type RemoteName } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
@@ -8,9 +8,13 @@ import { createRoot } from "react-dom/client";
 import { getRolloutBucket } from "./deployment/canary.ts";
 import { loadDeployment, readTrustAnchors } from "./deployment/load.ts";
 import { overrideKey } from "./deployment/override.ts";
+import { getManifest, type VerifiedDeployment } from "./deployment/verify.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { createSweeps, type Sweeps } from "./device/sweeps.ts";
 import { preloadArea } from "./remotes/preload.ts";
+import { addLeftOut, leaveOut, readLeftOut } from "./safe-start/left-out.ts";
+import { SafeStartOffer } from "./safe-start/SafeStartOffer.tsx";
+import { createStartRecords, type PageState } from "./safe-start/start-records.ts";
 import { parseFragment, storeItems } from "./session/fragment.ts";
 import { dropLinkSecret, dropOldLinkSecrets, holdLinkSecret, saveLinkSecret } from "./session/link-secret.ts";
 import { loadHostTexts } from "./settings/texts.ts";
@@ -54,6 +58,47 @@ const container = document.getElementById("root");
 if (container === null) throw new TypeError("the page has no root");
 const root = createRoot(container);
 const theme = createThemeStore(window);
+
+const startRecords = createStartRecords({
+  local: pageStorage.local,
+  session: pageStorage.session,
+  window,
+  now: Date.now,
+  createId: () => crypto.randomUUID(),
+  getPageState,
+});
+
+let hasShownPage = false;
+
+/** Whether the page is there, and people see it. */
+function getPageState(): PageState {
+  const isShown = container?.isConnected === true && container.getBoundingClientRect().height > 0;
+  hasShownPage ||= isShown;
+  if (document.querySelector("[data-crashed]") !== null) return "broken";
+  return isShown ? "shown" : hasShownPage || container?.isConnected !== true ? "broken" : "not_shown_yet";
+}
+
+/**
+ * Asks whether to leave out remotes with which the page did not start twice ([Note: Safe start]).
+ * Returns all that this tab leaves out.
+ */
+async function chooseLeftOut({ remotes }: VerifiedDeployment, language: Language): Promise<readonly RemoteName[]> {
+  const leftOut = readLeftOut(pageStorage.session);
+  const suspects = startRecords.suspects.filter(
+    (name) => remotes.get(name)?.status === "verified" && !leftOut.includes(name),
+  );
+  if (suspects.length === 0) return leftOut;
+  const areas = suspects.map((name) => getManifest(remotes.get(name))?.title[language] ?? name);
+  const choice = await new Promise<"leave_out" | "all">((resolve) => {
+    root.render(<SafeStartOffer language={language} areas={areas} onChoose={resolve} />);
+  });
+  root.render(null);
+  if (choice === "leave_out") {
+    addLeftOut(pageStorage.session, suspects);
+    startRecords.forgetFailedStarts();
+  }
+  return readLeftOut(pageStorage.session);
+}
 
 /**
  * How long a page waits for the cleanup, in milliseconds. Then it starts, and the cleanup
@@ -105,7 +150,7 @@ async function start(): Promise<void> {
   codePromise.catch(() => undefined); // awaited below
   try {
     const trustAnchors = readTrustAnchors(document);
-    const readDeployment = () =>
+    const readVerified = () =>
       loadDeployment({
         trustAnchors,
         origin: location.origin,
@@ -117,7 +162,10 @@ async function start(): Promise<void> {
         override: pageStorage.session.getItem(overrideKey),
         providedPackages: __SHARED__,
       });
-    const verifiedDeployment = await readDeployment();
+    const allRemotes = await readVerified();
+    const leftOut = await chooseLeftOut(allRemotes, language);
+    const verifiedDeployment = leaveOut(allRemotes, leftOut);
+    const readDeployment = async () => leaveOut(await readVerified(), leftOut);
     preloadArea(verifiedDeployment, location, document);
     const vaultFrame = createVaultFrame({
       vaultOrigin: verifiedDeployment.deployment.vault_origin,
@@ -135,7 +183,16 @@ async function start(): Promise<void> {
     const startHost = await codePromise;
     await cleanupPromise; // before anyone is signed in
     showPageAgain = await startHost(
-      { verifiedDeployment, readDeployment, vaultFrame, sweeps, language, theme, texts: await textsPromise },
+      {
+        verifiedDeployment,
+        startRecords,
+        readDeployment,
+        vaultFrame,
+        sweeps,
+        language,
+        theme,
+        texts: await textsPromise,
+      },
       (content) => {
         root.render(content);
       },

@@ -18,7 +18,7 @@ import { requirePinnedUserId } from "./device/pinned-user-id.ts";
 import type { Sweeps } from "./device/sweeps.ts";
 import { getIntegrity, getReleaseUrl } from "./deployment/integrity.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
-import { createDeploymentWatch } from "./deployment/watch.ts";
+import { createDeploymentWatch, type DeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./settings/feature-flags.ts";
 import type { ServiceDialogs } from "./popups/dialog-hosts.tsx";
 import { createDialogQueue } from "./popups/dialog-queue.ts";
@@ -28,9 +28,11 @@ import { meQuery } from "./portal/use-portal-object.ts";
 import { findRoute, buildPortalRoutes } from "./routes/routes.ts";
 import { trackFailedScripts } from "./remotes/failed-scripts.ts";
 import { loadModule, registerReleases } from "./remotes/federation.ts";
+import { createPageGuard } from "./remotes/page-guard.ts";
 import { createRemoteLoader } from "./remotes/loader.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
 import { createVisitorSource } from "./remotes/visitor-source.ts";
+import type { StartRecords } from "./safe-start/start-records.ts";
 import { createReachability, type Reachability } from "./service/reachability.ts";
 import { getUser } from "./session/session-state.ts";
 import { createSession, type Session } from "./session/session.ts";
@@ -41,6 +43,7 @@ import { createQueryClient, clearOpenedData } from "./settings/query-client.ts";
 import { createTextFetcher } from "./settings/texts.ts";
 import type { ThemeStore } from "./settings/theme.ts";
 import { createVendorAppearanceStore } from "./settings/vendor-appearance.ts";
+import { watchRemoteErrors } from "./telemetry/remote-errors.ts";
 import { createTelemetry, type TelemetryConsent } from "./telemetry/telemetry.ts";
 import { ScreenHistory, watchVitals } from "./telemetry/vitals.ts";
 import { warn } from "./telemetry/warn.ts";
@@ -49,6 +52,7 @@ import type { VaultFrame } from "./vault-frame/vault-frame.ts";
 
 export interface HostSettings {
   readonly verifiedDeployment: VerifiedDeployment;
+  readonly startRecords: Pick<StartRecords, "recordLoad">;
   readonly readDeployment: () => Promise<VerifiedDeployment>;
   readonly vaultFrame: VaultFrame;
   readonly sweeps: Sweeps;
@@ -60,6 +64,7 @@ export interface HostSettings {
 /** Creates and connects the parts of the host. Does not look for a signed-in user yet. */
 export async function createHost({
   verifiedDeployment,
+  startRecords,
   readDeployment,
   vaultFrame,
   sweeps,
@@ -103,6 +108,15 @@ export async function createHost({
     privacyControl: "globalPrivacyControl" in navigator && navigator.globalPrivacyControl === true,
     fetch: window.fetch.bind(window),
   });
+  const runningRemotes = new Set<RemoteName>();
+  watchRemoteErrors({
+    page: window,
+    origin,
+    onError: (name, code) => {
+      // While its entry runs, the loader reports the error.
+      if (runningRemotes.has(name)) report(name, "run", new PortalError(code));
+    },
+  });
   const screenHistory = new ScreenHistory();
   let isWatchingVitals = false;
   const loader = createRemoteLoader({
@@ -111,14 +125,16 @@ export async function createHost({
     loadModule,
     refetchScripts: async (name) => {
       const remote = verifiedDeployment.remotes.get(name);
-      if (remote?.status === "verified") await failedScripts.refetchScripts(getReleaseUrl(origin, remote.record));
+      return remote?.status === "verified" ? failedScripts.refetchScripts(getReleaseUrl(origin, remote.record)) : null;
     },
     loadTexts: (namespaces) => loadTexts(i18n, namespaces),
+    onLoading: startRecords.recordLoad,
     onFailure: (name, error) => {
       report(name, "load", error);
     },
     onMeasured: (name, phase, outcome) => {
       telemetry.recordLoad(name, phase, outcome);
+      if (outcome.code === undefined) runningRemotes.add(name);
       if (isWatchingVitals || phase !== "page") return;
       isWatchingVitals = true;
       whenIdle(() => {
@@ -197,6 +213,14 @@ export async function createHost({
     visitorSource.close();
   });
 
+  for (const { remote, release, code, reason } of verifiedDeployment.refusals) {
+    warn(`remote ${remote}`, `${release} refused, ${code}: ${reason}`);
+    telemetry.recordLoad(remote, "verify", { code, release });
+  }
+  watchDisabledRemotes(deploymentWatch, (name) => {
+    report(name, "verify", new PortalError("remote_disabled"));
+  });
+
   return {
     verifiedDeployment,
     routes,
@@ -205,6 +229,7 @@ export async function createHost({
     http,
     reachability,
     loader,
+    pageGuard: createPageGuard({ document, isImporting: loader.isImporting }),
     vaultSource,
     visitorSource,
     vendor: vendorAppearance,
@@ -233,6 +258,17 @@ export async function createHost({
     const release = findRelease(route.remote);
     return release === null ? null : { remote: route.remote, release, route: route.path };
   }
+}
+
+/** Calls the listener once for each remote whose release is disabled while the page is open. */
+function watchDisabledRemotes({ subscribe, getState }: DeploymentWatch, onDisabled: (name: RemoteName) => void): void {
+  const seen = new Set<RemoteName>();
+  subscribe(() => {
+    for (const name of getState().disabledRemotes) {
+      if (!seen.has(name)) onDisabled(name);
+      seen.add(name);
+    }
+  });
 }
 
 /** The consent of a signed-in person is known once the frame has read the account. */

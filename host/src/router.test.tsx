@@ -73,6 +73,7 @@ const loader: Host["loader"] = {
   load: (name) => Promise.resolve({ name, routes }),
   loadWithoutTexts: (name) => Promise.resolve({ name, routes }),
   loadPage: (_name, route) => route.load().then(({ default: page }) => page),
+  isImporting: () => false,
   prefetch: () => undefined,
 };
 

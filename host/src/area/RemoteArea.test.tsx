@@ -3,11 +3,13 @@ import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
+import { useEffect } from "react";
 import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
 import type { LazyRoute, ParsedModule } from "../remotes/remote-module.ts";
+import { createPageGuard } from "../remotes/page-guard.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "../remotes/loader.ts";
 
@@ -38,6 +40,7 @@ async function show({
     return loading;
   };
   const loader = { load: loadRemote, loadPage: loadPage ?? loadPageOnce };
+  const pageGuard = createPageGuard({ document, isImporting: () => false });
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();
@@ -49,6 +52,7 @@ async function show({
           name="settings"
           path={pathname}
           loader={loader}
+          pageGuard={pageGuard}
           portal={portal}
           scope={scope}
           onCrash={onCrash}
@@ -218,6 +222,38 @@ describe("RemoteArea", () => {
     await userEvent.type(await screen.findByRole("textbox"), "kept");
     await app.goTo("/settings/billing");
     expect(screen.getByRole("textbox")).toHaveValue("kept");
+  });
+
+  it("limits stylesheets to the area, and restores the page when the area is left", async () => {
+    const Careless = () => {
+      useEffect(() => {
+        document.body.classList.add("careless");
+        document.head.append(document.createElement("style"));
+      }, []);
+      return <h1>Careless</h1>;
+    };
+    const { app } = await show({
+      load: () =>
+        Promise.resolve({
+          ...remoteModule,
+          routes: [
+            { path: "/settings/billing", load: () => Promise.resolve({ default: Careless }) },
+            createRoute("/settings/profile"),
+          ],
+        }),
+      path: "/settings/billing",
+    });
+    const heading = await screen.findByRole("heading", { name: "Careless" });
+    expect(heading.closest('[data-remote="settings"]')).not.toBeNull();
+    expect(document.body).toHaveClass("careless");
+    const countStyles = () => document.querySelectorAll("head > style:not([data-styled])").length;
+    const stylesBefore = countStyles();
+    await app.goTo("/settings/profile");
+    await screen.findByRole("heading", { name: "Profile of alba" });
+    expect(document.body).toHaveClass("careless");
+    app.unmount();
+    expect(document.body).not.toHaveClass("careless");
+    expect(countStyles()).toBe(stylesBefore - 1);
   });
 
   it("removes the error of a crash on navigation", async () => {

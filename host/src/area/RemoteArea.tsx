@@ -1,9 +1,20 @@
 import { PortalContext, type Portal, type RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createElement, Suspense, use, useCallback, useMemo, useState, type ComponentType } from "react";
+import {
+  createElement,
+  Suspense,
+  use,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useState,
+  type ComponentType,
+} from "react";
 import { useLocation } from "react-router-dom";
+import { styled } from "styled-components";
 
 import { AreaLoading } from "./AreaLoading.tsx";
+import type { PageGuard } from "../remotes/page-guard.ts";
 import type { LazyRoute, ParsedModule } from "../remotes/remote-module.ts";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
 import type { RemoteLoader } from "../remotes/loader.ts";
@@ -13,6 +24,7 @@ export interface RemoteAreaProps {
   /** Path pattern of the current route. */
   readonly path: string;
   readonly loader: Pick<RemoteLoader, "load" | "loadPage">;
+  readonly pageGuard: PageGuard;
   readonly portal: Portal;
   /** Limits the portal object to the capabilities and paths of the remote. */
   readonly scope: (portal: Portal, name: RemoteName) => Portal;
@@ -21,7 +33,7 @@ export interface RemoteAreaProps {
   readonly onRetry: () => void;
 }
 
-export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry }: RemoteAreaProps) {
+export function RemoteArea({ name, path, loader, pageGuard, portal, scope, onCrash, onRetry }: RemoteAreaProps) {
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
   const retry = useCallback(() => {
@@ -33,11 +45,39 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
   return (
     <RemoteBoundary name={name} pathname={pathname} onRetry={retry} onCrash={onCrash}>
       <PortalContext.Provider value={scopedPortal}>
-        <Area key={`${name}-${String(attempt)}`} name={name} path={path} loader={loader} />
+        {/* The scope of the remote's stylesheets (shared/src/webpack/ScopePlugin.ts). */}
+        <AreaScope key={`${name}-${String(attempt)}`} data-remote={name}>
+          <StartPageGuard pageGuard={pageGuard} />
+          <Area name={name} path={path} loader={loader} />
+          <EndPageGuard pageGuard={pageGuard} />
+        </AreaScope>
       </PortalContext.Provider>
     </RemoteBoundary>
   );
 }
+
+interface PageGuardProps {
+  readonly pageGuard: PageGuard;
+}
+
+/** Starts before the effects of the area, its next sibling. */
+function StartPageGuard({ pageGuard }: PageGuardProps) {
+  useLayoutEffect(() => {
+    pageGuard.start();
+  }, [pageGuard]);
+  return null;
+}
+
+/** Ends after the cleanups of the area, its last sibling, and before the next area is mounted. */
+function EndPageGuard({ pageGuard }: PageGuardProps) {
+  useLayoutEffect(() => pageGuard.restore, [pageGuard]);
+  return null;
+}
+
+/** Changes nothing of the layout. */
+const AreaScope = styled.div`
+  display: contents;
+`;
 
 type AreaProps = Pick<RemoteAreaProps, "name" | "path" | "loader">;
 

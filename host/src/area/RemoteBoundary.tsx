@@ -38,7 +38,7 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
 export interface RemoteAreaProblemProps {
   readonly name: RemoteName;
   readonly error: PortalError;
-  /** Loads the area again. If the remote was disabled, reloads the page. */
+  /** Loads the area again. If the remote was disabled or left out, reloads the page. */
   readonly onRetry: () => void;
 }
 
@@ -55,7 +55,13 @@ export interface AreaProblemProps extends Omit<RemoteAreaProblemProps, "name"> {
 
 export function AreaProblem({ area, error, onRetry }: AreaProblemProps) {
   const { t } = useTranslation(["header", "common", "errors"]);
-  const retryLabel = t(error.code === "remote_disabled" ? "header:crashed.reload_action" : "common:error.retry_action");
+  const retryLabel = t(
+    error.code === "remote_disabled"
+      ? "header:crashed.reload_action"
+      : error.code === "remote_left_out"
+        ? "header:left_out.load_one_action"
+        : "common:error.retry_action",
+  );
   return (
     <Page title={area}>
       <Notice

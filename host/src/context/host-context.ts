@@ -9,12 +9,14 @@ import type { VerifiedDeployment } from "../deployment/verify.ts";
 import type { DeploymentWatch } from "../deployment/watch.ts";
 import type { FeatureFlags } from "../settings/feature-flags.ts";
 import type { ConfirmQueue, ServiceDialogs } from "../popups/dialog-hosts.tsx";
+import type { PageGuard } from "../remotes/page-guard.ts";
 import type { PortalRoute } from "../routes/routes.ts";
 import type { RemoteLoader } from "../remotes/loader.ts";
 import type { VaultSource } from "../remotes/vault-source.ts";
 import type { VisitorSource } from "../remotes/visitor-source.ts";
 import type { Reachability } from "../service/reachability.ts";
 import type { Session } from "../session/session.ts";
+import type { LoadPhase } from "../telemetry/telemetry.ts";
 import type { ScreenHistory } from "../telemetry/vitals.ts";
 import type { ThemeStore } from "../settings/theme.ts";
 import type { VendorAppearanceStore } from "../settings/vendor-appearance.ts";
@@ -31,6 +33,8 @@ export interface Host {
   readonly http: HttpClient;
   readonly reachability: Reachability;
   readonly loader: RemoteLoader;
+  /** Undoes what a remote's area does to the rest of the page. */
+  readonly pageGuard: PageGuard;
   readonly vaultSource: VaultSource;
   readonly visitorSource: VisitorSource;
   readonly vendor: VendorAppearanceStore;
@@ -44,7 +48,7 @@ export interface Host {
   readonly changeLanguage: (language: Language) => Promise<void>;
   /** Records which screen was shown when, for telemetry. */
   readonly screenHistory: ScreenHistory;
-  readonly report: (name: RemoteName, phase: "load" | "render" | "call", error: PortalError) => void;
+  readonly report: (name: RemoteName, phase: LoadPhase, error: PortalError) => void;
 }
 
 export const HostContext = createContext<Host | null>(null);

@@ -1,9 +1,10 @@
-import type {
-  Deployment,
-  PortalTrustAnchors,
-  ReleaseOverride,
-  ReleaseRecord,
-  RemoteName,
+import {
+  CONTRACT_VERSION,
+  type Deployment,
+  type PortalTrustAnchors,
+  type ReleaseOverride,
+  type ReleaseRecord,
+  type RemoteName,
 } from "@relicario/shared/contract";
 
 import { createLocks } from "./testing/locks.ts";
@@ -260,8 +261,10 @@ describe("verifyDeployment", () => {
   });
 
   describe("refuses only one remote", () => {
-    const verifyWithRecord = async (jws: string) =>
-      verify({ release_records: { ...scenario.deployment.release_records, [createRecord("settings").release]: jws } });
+    const createRecords = (jws: string) => ({
+      release_records: { ...scenario.deployment.release_records, [createRecord("settings").release]: jws },
+    });
+    const verifyWithRecord = (jws: string) => verify(createRecords(jws));
 
     it.each<[string, string, () => Promise<string>]>([
       [
@@ -324,7 +327,8 @@ describe("verifyDeployment", () => {
         },
       ],
     ])("when %s: %s", async (_name, code, jws) => {
-      const { remotes } = await verifyWithRecord(await jws());
+      const { remotes, refusals } = await verifyWithRecord(await jws());
+      expect(refusals).toMatchObject([{ remote: "settings", release: createRecord("settings").release, code }]);
       expect(remotes.get("settings")).toEqual({ status: "refused", code, manifest: null });
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
     });
@@ -359,6 +363,33 @@ describe("verifyDeployment", () => {
       expect(remotes.get("constructor")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
 
+    it.each<[string, () => Promise<Partial<Deployment>>]>([
+      ["the deployment document disables it", () => Promise.resolve({ disabled: [createRecord("settings").release] })],
+      ["the deployment document has no record of it", () => Promise.resolve({ release_records: {} })],
+      [
+        "no key of its team that the page has signed its record",
+        async () => createRecords(await signRecord(createRecord("settings"), scenario.portal)),
+      ],
+      [
+        "its record is not one of this release",
+        async () =>
+          createRecords(
+            await signRecord({ ...createRecord("settings"), release: "settings-0.3.1-ffffffffffff" }, scenario.team),
+          ),
+      ],
+      [
+        `it is built for contract ^2, and the host has ${CONTRACT_VERSION}`,
+        async () => createRecords(await signRecord(createRecord("settings", { contract: "^2" }), scenario.team)),
+      ],
+      [
+        "it needs zod ^4.7.0, which the host does not have",
+        async () => createRecords(await signRecord(createRecordRequiring("^4.7.0", "zod"), scenario.team)),
+      ],
+    ])("and says for the log: %s", async (reason, getChanges) => {
+      const { refusals } = await verify(await getChanges());
+      expect(refusals).toContainEqual(expect.objectContaining({ remote: "settings", reason }));
+    });
+
     it("when its record is missing", async () => {
       const records = Object.fromEntries(
         Object.entries(scenario.deployment.release_records).filter(([release]) => !release.startsWith("settings")),
@@ -371,7 +402,12 @@ describe("verifyDeployment", () => {
 
 describe("a canary release", () => {
   const canaryRelease = "settings-0.4.0-0123456789ab";
-  const runWithCanary = async (percent: number, rolloutBucket: number, changes: Partial<Deployment> = {}) => {
+  const runWithCanary = async (
+    percent: number,
+    rolloutBucket: number,
+    changes: Partial<Deployment> = {},
+    logged: unknown[] = [],
+  ) => {
     const releases = {
       ...scenario.deployment.releases,
       settings: { stable: createRecord("settings").release, canary: { release: canaryRelease, percent } },
@@ -383,7 +419,8 @@ describe("a canary release", () => {
         scenario.team,
       ),
     };
-    const { remotes } = await verify({ releases, release_records: records, ...changes }, { rolloutBucket });
+    const { remotes, refusals } = await verify({ releases, release_records: records, ...changes }, { rolloutBucket });
+    logged.push(...refusals);
     const settings = remotes.get("settings");
     return settings?.status === "verified" ? settings.record.release : settings?.code;
   };
@@ -405,7 +442,9 @@ describe("a canary release", () => {
       }),
     ],
   ])("is replaced by the stable release when it %s", async (_name, getChanges) => {
-    await expect(runWithCanary(100, 0, await getChanges())).resolves.toBe(createRecord("settings").release);
+    const logged: unknown[] = [];
+    await expect(runWithCanary(100, 0, await getChanges(), logged)).resolves.toBe(createRecord("settings").release);
+    expect(logged).toMatchObject([{ remote: "settings", release: canaryRelease }]);
   });
 });
 

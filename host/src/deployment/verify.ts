@@ -17,12 +17,15 @@ import { isInRollout } from "./canary.ts";
 import { verifyOverride, refuseOverride, type OverrideState } from "./override.ts";
 import { verifyTeamSignature } from "./team-signature.ts";
 
+type RefusalCode = Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
+
 /** A remote of the deployment: the release to run, or why none runs. */
 export type VerifiedRemote =
   | { readonly status: "verified"; readonly record: ReleaseRecord }
   | {
       readonly status: "refused";
-      readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
+      /** `remote_left_out`: not refused, but left out by the person (safe-start/left-out.ts). */
+      readonly code: RefusalCode | "remote_left_out";
       /**
        * Null if no valid record signed by its team was found. Its routes say why the remote is not
        * available.
@@ -35,9 +38,20 @@ export function getManifest(remote: VerifiedRemote | undefined): RemoteManifest 
   return (remote?.status === "verified" ? remote.record.manifest : remote?.manifest) ?? null;
 }
 
+/** A release of this session that does not run. */
+export interface Refusal {
+  readonly remote: RemoteName;
+  readonly release: string;
+  readonly code: RefusalCode;
+  /** For the log: names and versions. */
+  readonly reason: string;
+}
+
 export interface VerifiedDeployment {
   readonly deployment: Deployment;
   readonly remotes: ReadonlyMap<RemoteName, VerifiedRemote>;
+  /** Also canary releases that their stable one replaces. */
+  readonly refusals: readonly Refusal[];
   /** Null when this tab has no developer's override. */
   readonly override: OverrideState | null;
   /** Null unless this device's clock differs by more than five minutes from the service's. */
@@ -122,10 +136,15 @@ export async function verifyDeployment(
   requireInForce({ issuedAt, notAfter }, expectations);
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
+  const refusals: Refusal[] = [];
   for (const [name, { stable, canary }] of Object.entries(deployment.releases)) {
     const keys = getOwnProperty(expectations.trustAnchors.team_keys, name);
     const verify = (release: string) =>
-      verifyRelease(deployment, { name, release, providedPackages: expectations.providedPackages, keys });
+      verifyRelease(
+        deployment,
+        { name, release, providedPackages: expectations.providedPackages, keys },
+        (code, reason) => refusals.push({ remote: name, release, code, reason }),
+      );
     const canaryRemote =
       canary !== undefined && isInRollout(expectations.rolloutBucket, canary.percent)
         ? await verify(canary.release)
@@ -136,7 +155,8 @@ export async function verifyDeployment(
     expectations.override === null
       ? null
       : await applyOverride(expectations.override, { deployment, remotes, expectations });
-  return { deployment, remotes, override, wrongClock: findWrongClock(expectations.now, expectations.serviceTime) };
+  const wrongClock = findWrongClock(expectations.now, expectations.serviceTime);
+  return { deployment, remotes, refusals, override, wrongClock };
 }
 
 function requireInForce(
@@ -215,27 +235,43 @@ interface ExpectedRelease {
   readonly providedPackages: DeploymentExpectations["providedPackages"];
 }
 
+/** @param onRefused called with the reason for the log */
 async function verifyRelease(
   { release_records: records, disabled = [] }: Deployment,
   { name, release, providedPackages, keys }: ExpectedRelease,
+  onRefused: (code: RefusalCode, reason: string) => void = () => undefined,
 ): Promise<VerifiedRemote> {
-  const payload = await verifySignedRecord(getOwnProperty(records, release), keys);
+  const jws = getOwnProperty(records, release);
+  const payload = await verifySignedRecord(jws, keys);
   const parsed = ReleaseRecord.safeParse(payload);
   const record =
     parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
-  const refuse = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({
-    status: "refused",
-    code,
-    manifest: record?.manifest ?? null,
-  });
+  const refuse = (code: RefusalCode, reason: string): VerifiedRemote => {
+    onRefused(code, reason);
+    return { status: "refused", code, manifest: record?.manifest ?? null };
+  };
 
-  if (disabled.includes(release)) return refuse("remote_disabled");
-  if (isForAnotherContract(payload, { name, release })) return refuse("remote_incompatible");
-  if (record === null) return refuse("remote_refused");
+  if (disabled.includes(release)) return refuse("remote_disabled", "the deployment document disables it");
+  const otherContract = findOtherContract(payload, { name, release });
+  if (otherContract !== null)
+    return refuse(
+      "remote_incompatible",
+      `it is built for contract ${otherContract}, and the host has ${CONTRACT_VERSION}`,
+    );
+  if (record === null)
+    return refuse(
+      "remote_refused",
+      jws === undefined
+        ? "the deployment document has no record of it"
+        : payload === null
+          ? "no key of its team that the page has signed its record"
+          : "its record is not one of this release",
+    );
   // Checked here because federation would notice a missing version only while the code runs.
-  return findUnmetRequirements(record, providedPackages).length === 0
+  const [unmet] = findUnmetRequirements(record, providedPackages);
+  return unmet === undefined
     ? { status: "verified", record }
-    : refuse("remote_incompatible");
+    : refuse("remote_incompatible", `it needs ${unmet.name} ${unmet.requiredVersion}, which the host does not have`);
 }
 
 /**
@@ -257,17 +293,17 @@ async function verifySignedRecord(
 const RecordHeader = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
 
 /**
- * Whether the release was built for a contract version that this host does not provide. Called for
- * unvalidated payloads: a record of another contract version may have unknown members.
+ * Range of contract versions of a release for which this host's version is none; null for any other
+ * record. Called for unvalidated payloads: a record of another contract version may have unknown
+ * members.
  */
-function isForAnotherContract(payload: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
-  const header = RecordHeader.safeParse(payload);
-  return (
-    header.success &&
-    header.data.release === release &&
-    header.data.manifest.name === name &&
-    !isInCaretRange(CONTRACT_VERSION, header.data.manifest.contract)
-  );
+function findOtherContract(
+  payload: unknown,
+  { name, release }: Pick<ExpectedRelease, "name" | "release">,
+): string | null {
+  const header = RecordHeader.safeParse(payload).data;
+  if (header?.release !== release || header.manifest.name !== name) return null;
+  return isInCaretRange(CONTRACT_VERSION, header.manifest.contract) ? null : header.manifest.contract;
 }
 
 /** Own properties only: a name such as `constructor` must not find an inherited one. */

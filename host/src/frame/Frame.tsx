@@ -12,6 +12,7 @@ import { ClockNotice } from "./ClockNotice.tsx";
 import { frameSizes } from "../popups/frame-sizes.ts";
 import { DeletionNotice } from "./DeletionNotice.tsx";
 import { ExposedLinkNotice } from "./ExposedLinkNotice.tsx";
+import { LeftOutNotice } from "./LeftOutNotice.tsx";
 import { LogoutDialog } from "./LogoutDialog.tsx";
 import { MobileBar } from "./MobileBar.tsx";
 import { OfflineNotice } from "./OfflineNotice.tsx";
@@ -87,6 +88,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
           <ServiceNotice />
           <ReleaseNotice />
           <OverrideNotice />
+          <LeftOutNotice />
           {claims !== null && <DeletionNotice userId={claims.sub} />}
           {children}
         </VendorLayout>

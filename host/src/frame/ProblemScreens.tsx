@@ -45,7 +45,7 @@ export function SignedOut({ onSignIn }: { readonly onSignIn: () => void }) {
 export function Crashed({ onReload, onLogout }: { readonly onReload: () => void; readonly onLogout: () => void }) {
   const { t } = useTranslation(["header", "beta-sidebar"]);
   return (
-    <Centre>
+    <Centre data-crashed>
       <h1>{t("header:crashed.title")}</h1>
       <Muted role="alert">{t("header:crashed.body")}</Muted>
       <SpacedRow>

@@ -551,6 +551,16 @@ describe("Frame", () => {
     await expectAccessible();
   });
 
+  it.each([
+    ["en", "You started without these parts: Settings, Sharing.", "Load them again"],
+    ["es", "Has iniciado sin estas partes: Ajustes, Compartir.", "Cargarlas de nuevo"],
+  ] as const)("names the areas that the person left out (%s)", async (language, words, action) => {
+    await show({ leftOutRemotes: ["sharing", "settings"], language });
+    expect(screen.getByRole("status")).toHaveTextContent(words);
+    expect(screen.getByRole("button", { name: action })).toBeEnabled();
+    await expectAccessible();
+  });
+
   it("asks to sign in again when the provider's session ended, and keeps the screen", async () => {
     const { calls } = await show({
       state: { status: "error", code: "login_required", user: alba },

@@ -14,7 +14,7 @@ export const loadLimits = { attemptMs: 10_000, retries: 2, firstDelayMs: 400, de
  */
 export function loadWithRetry<T>(
   load: () => Promise<T>,
-  toError: (failure: unknown) => PortalError,
+  toError: (failure: unknown) => Promise<PortalError>,
   shouldRetry: (error: Error) => boolean,
 ): Promise<T> {
   // p-retry does not retry after a TypeError, except one of fetch. A script that fails while it
@@ -23,7 +23,7 @@ export function loadWithRetry<T>(
     try {
       return await withAttemptTimeout(load());
     } catch (failure) {
-      throw toError(failure);
+      throw await toError(failure);
     }
   };
   return pRetry(attempt, {

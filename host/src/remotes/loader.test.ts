@@ -2,6 +2,7 @@ import type { ReleaseRecord, RemoteModule, RemoteName } from "@relicario/shared/
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
+import type { FileFailure } from "./failed-scripts.ts";
 import { parseModule } from "./remote-module.ts";
 import { loadLimits } from "./load-with-retry.ts";
 import { createRemoteLoader } from "./loader.ts";
@@ -31,6 +32,10 @@ const createRecord = (remote: RemoteName): ReleaseRecord => ({
 
 const disabledRemotes = new Set<RemoteName>();
 
+/** The error of webpack's runtime when a chunk does not load. */
+const createChunkError = (type: "error" | "missing" | "timeout") =>
+  Object.assign(new Error("Loading chunk 1 failed."), { name: "ChunkLoadError", type });
+
 function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(createModule(name))) {
   disabledRemotes.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
@@ -39,7 +44,9 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
   ]);
   const loadModuleMock = jest.fn(loadModule);
   const loadTexts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
-  const refetchScripts = jest.fn((_name: RemoteName) => Promise.resolve());
+  const refetchScripts = jest.fn((_name: RemoteName): Promise<FileFailure | null> => Promise.resolve(null));
+  const onLoaded = jest.fn();
+  const onLoading = jest.fn((_name: RemoteName) => onLoaded);
   const onFailure = jest.fn();
   const onMeasured = jest.fn();
   const loader = createRemoteLoader({
@@ -48,10 +55,20 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
     loadModule: loadModuleMock,
     refetchScripts,
     loadTexts,
+    onLoading,
     onFailure,
     onMeasured,
   });
-  return { loader, loadModule: loadModuleMock, texts: loadTexts, refetchScripts, onFailure, onMeasured };
+  return {
+    loader,
+    loadModule: loadModuleMock,
+    texts: loadTexts,
+    refetchScripts,
+    onLoading,
+    onLoaded,
+    onFailure,
+    onMeasured,
+  };
 }
 
 describe("createRemoteLoader", () => {
@@ -80,6 +97,17 @@ describe("createRemoteLoader", () => {
     expect(texts).toHaveBeenCalledTimes(1);
   });
 
+  it("says while code of a remote is being loaded", async () => {
+    const { loader, onLoading, onLoaded } = setUp();
+    const loading = loader.load("secrets");
+    expect(onLoading.mock.calls).toEqual([["secrets"]]);
+    expect([loader.isImporting(), onLoaded.mock.calls.length]).toEqual([true, 0]);
+    await loading;
+    expect([loader.isImporting(), onLoaded.mock.calls.length]).toEqual([false, 1]);
+    await expect(loader.load("sharing")).rejects.toMatchObject({ code: "remote_incompatible" });
+    expect(onLoading).toHaveBeenCalledTimes(1);
+  });
+
   it("rejects for a remote that was disabled", async () => {
     const { loader, loadModule } = setUp();
     await loader.load("secrets");
@@ -89,21 +117,21 @@ describe("createRemoteLoader", () => {
     expect(loadModule).toHaveBeenCalledTimes(1);
   });
 
-  it("retries with growing pauses, and refetches failed scripts first", async () => {
+  it("retries with growing pauses, and refetches failed scripts before each", async () => {
     const { loader, loadModule, refetchScripts } = setUp();
-    loadModule.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
+    loadModule.mockRejectedValueOnce(createChunkError("error")).mockRejectedValueOnce(createChunkError("error"));
     const loading = loader.load("secrets");
     await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs);
     expect(loadModule).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs * loadLimits.delayFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
-    expect(refetchScripts.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
+    expect(refetchScripts.mock.calls).toEqual([["secrets"], ["secrets"]]);
   });
 
   it("does not cache a failure: the next call loads again", async () => {
     let isReachable = false;
     const { loader, loadModule, onFailure } = setUp((name) =>
-      isReachable ? Promise.resolve(createModule(name)) : Promise.reject(new Error("502")),
+      isReachable ? Promise.resolve(createModule(name)) : Promise.reject(new PortalError("remote_unreachable")),
     );
     const failing = loader.load("secrets");
     failing.catch(() => undefined);
@@ -129,7 +157,7 @@ describe("createRemoteLoader", () => {
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(loadLimits.attemptMs);
-    await expect(loading).rejects.toMatchObject({ code: "remote_timed_out" });
+    await expect(loading).rejects.toMatchObject({ code: "remote_texts_missing" });
     await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
   });
 
@@ -142,12 +170,31 @@ describe("createRemoteLoader", () => {
     expect(loadModule).not.toHaveBeenCalled();
   });
 
-  it("rejects with remote_crashed when code threw", async () => {
-    const { loader } = setUp(() => Promise.reject(new PortalError("remote_crashed")));
+  it.each<[string, string, Error, FileFailure | null]>([
+    ["its entry threw", "remote_crashed", new PortalError("remote_crashed"), null],
+    ["its module threw", "remote_crashed", new TypeError("x is not a function"), null],
+    ["a chunk did not run to its end", "remote_crashed", createChunkError("missing"), null],
+    ["a chunk took too long", "remote_timed_out", createChunkError("timeout"), null],
+    ["a chunk has other bytes", "remote_altered", createChunkError("error"), "remote_altered"],
+    ["a chunk is not there", "remote_file_missing", createChunkError("error"), "remote_file_missing"],
+    ["its entry is not there", "remote_file_missing", new PortalError("remote_unreachable"), "remote_file_missing"],
+    ["a chunk loads only by now", "remote_unreachable", createChunkError("error"), null],
+  ])("tells when %s: %s", async (_why, code, failure, fileFailure) => {
+    const { loader, refetchScripts } = setUp(() => Promise.reject(failure));
+    refetchScripts.mockResolvedValue(fileFailure);
     const loading = loader.load("secrets");
     loading.catch(() => undefined);
+    const page = loader.loadPage("secrets", { path: "/x", load: () => Promise.reject(failure) });
+    page.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
-    await expect(loading).rejects.toMatchObject({ code: "remote_crashed" });
+    await expect(loading).rejects.toMatchObject({ code });
+    await expect(page).rejects.toMatchObject({ code });
+  });
+
+  it("tells that its texts do not come", async () => {
+    const { loader, texts } = setUp();
+    texts.mockRejectedValueOnce(new PortalError("remote_texts_missing"));
+    await expect(loader.load("secrets")).rejects.toMatchObject({ code: "remote_texts_missing" });
   });
 
   it("loads a page once, but again after a failure", async () => {
@@ -161,7 +208,7 @@ describe("createRemoteLoader", () => {
     const failing = loader.loadPage("secrets", route);
     failing.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
-    await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
+    await expect(failing).rejects.toMatchObject({ code: "remote_crashed" });
     await expect(loader.loadPage("secrets", route)).resolves.toBe(Page);
     await expect(loader.loadPage("secrets", route)).resolves.toBe(Page);
     expect(load).toHaveBeenCalledTimes(4);
@@ -184,7 +231,7 @@ describe("createRemoteLoader", () => {
     expect(page).toEqual([
       "secrets",
       "page",
-      { milliseconds: loadLimits.firstDelayMs * (1 + loadLimits.delayFactor), code: "remote_unreachable" },
+      { milliseconds: loadLimits.firstDelayMs * (1 + loadLimits.delayFactor), code: "remote_crashed" },
     ]);
   });
 

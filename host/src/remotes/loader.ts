@@ -3,6 +3,7 @@ import { isPortalError, PortalError, toPortalError, type ErrorCode } from "@reli
 import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
+import type { FileFailure } from "./failed-scripts.ts";
 import { parseModule, type LazyRoute, type ParsedModule } from "./remote-module.ts";
 import { loadWithRetry, withAttemptTimeout } from "./load-with-retry.ts";
 
@@ -16,11 +17,13 @@ export interface LoaderDeps {
   /** Runs a remote's entry (federation.ts). */
   readonly loadModule: (name: RemoteName) => Promise<unknown>;
   /**
-   * Fetches the scripts of the remote's release that failed to load, bypassing the browser's cache
-   * (failed-scripts.ts). Never rejects.
+   * Fetches the files of the remote's release that failed to load, bypassing the browser's cache,
+   * and returns why one does not load (failed-scripts.ts). Never rejects.
    */
-  readonly refetchScripts: (name: RemoteName) => Promise<void>;
+  readonly refetchScripts: (name: RemoteName) => Promise<FileFailure | null>;
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
+  /** Called before code of a remote is loaded. Returns a function that is called once it was. */
+  readonly onLoading: (name: RemoteName) => () => void;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
   /**
    * Called after each load of a remote or of a page's code, with its duration including retries,
@@ -39,8 +42,9 @@ export interface LoaderDeps {
  */
 export interface RemoteLoader {
   /**
-   * Loads a remote with its texts. Rejects with `remote_refused`, `remote_incompatible`,
-   * `remote_disabled`, `remote_unreachable`, `remote_timed_out` or `remote_crashed`.
+   * Loads a remote with its texts. Rejects with `remote_refused`, `remote_incompatible` or
+   * `remote_disabled` without running its code, with a {@link FileFailure}, `remote_texts_missing`,
+   * or `remote_crashed` when its code threw.
    */
   readonly load: (name: RemoteName) => Promise<ParsedModule>;
   /**
@@ -50,6 +54,8 @@ export interface RemoteLoader {
   readonly loadWithoutTexts: (name: RemoteName) => Promise<ParsedModule>;
   /** Loads the page of a route. Routes with the same code share one promise, until it fails. */
   readonly loadPage: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
+  /** Whether code of a remote is being loaded, and so may run for the first time. */
+  readonly isImporting: () => boolean;
   /** Loads a remote and the page of a path pattern before they are needed. Ignores failures. */
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
@@ -60,11 +66,12 @@ export function createRemoteLoader({
   loadModule,
   refetchScripts,
   loadTexts,
+  onLoading,
   onFailure,
   onMeasured,
 }: LoaderDeps): RemoteLoader {
   const loadScripts = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
-    loadWithRetry(() => refetchScripts(name).then(run), toLoadError, isRetryable);
+    loadWithRetry(run, (failure) => explainFailure(failure, () => refetchScripts(name)), isRetryable);
   const modulesWithTexts = new Map<RemoteName, Promise<ParsedModule>>();
   const modulesWithoutTexts = new Map<RemoteName, Promise<ParsedModule>>();
   const entryModules = new Map<RemoteName, Promise<ParsedModule>>();
@@ -75,7 +82,9 @@ export function createRemoteLoader({
     const textsPromise = loadTexts(manifest.namespaces); // loadTexts retries itself
     textsPromise.catch(() => undefined); // awaited below
     const module = await loadEntry(name);
-    await withAttemptTimeout(textsPromise);
+    await withAttemptTimeout(textsPromise).catch((cause: unknown) => {
+      throw new PortalError("remote_texts_missing", { cause });
+    });
     return module;
   };
 
@@ -85,18 +94,27 @@ export function createRemoteLoader({
       return parseModule(await loadScripts(name, () => loadModule(name)), manifest);
     });
 
-  const loadUnlessDisabled = (
+  /** Why no code of a remote may run. The host logged it when it refused the release. */
+  const findRefusal = (name: RemoteName): ErrorCode | null => {
+    if (isDisabled(name)) return "remote_disabled";
+    const remote = remotes.get(name);
+    return remote?.status === "refused" ? remote.code : null;
+  };
+
+  const loadUnlessRefused = (
     cache: Map<RemoteName, Promise<ParsedModule>>,
     name: RemoteName,
     loadRemote: (name: RemoteName) => Promise<ParsedModule>,
-  ): Promise<ParsedModule> =>
-    isDisabled(name)
-      ? Promise.reject(new PortalError("remote_disabled"))
-      : memoise(cache, name, () => measure(name, "load", loadRemote(name)));
+  ): Promise<ParsedModule> => {
+    const refusal = findRefusal(name);
+    return refusal === null
+      ? memoise(cache, name, () => measure(name, "load", loadRemote(name)))
+      : Promise.reject(new PortalError(refusal));
+  };
 
-  const load = (name: RemoteName): Promise<ParsedModule> => loadUnlessDisabled(modulesWithTexts, name, loadWithTexts);
+  const load = (name: RemoteName): Promise<ParsedModule> => loadUnlessRefused(modulesWithTexts, name, loadWithTexts);
   const loadWithoutTexts = (name: RemoteName): Promise<ParsedModule> =>
-    loadUnlessDisabled(modulesWithoutTexts, name, loadEntry);
+    loadUnlessRefused(modulesWithoutTexts, name, loadEntry);
 
   const loadPage = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
     memoise(pages, route.load, () =>
@@ -107,8 +125,11 @@ export function createRemoteLoader({
       ),
     );
 
+  let pendingLoads = 0;
   const measure = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
     const start = performance.now();
+    pendingLoads += 1;
+    const onLoaded = onLoading(name);
     try {
       const result = await loading;
       onMeasured(name, phase, { milliseconds: performance.now() - start });
@@ -118,6 +139,9 @@ export function createRemoteLoader({
       onMeasured(name, phase, { milliseconds: performance.now() - start, code: failure.code });
       onFailure(name, failure);
       throw failure;
+    } finally {
+      pendingLoads -= 1;
+      onLoaded();
     }
   };
 
@@ -125,8 +149,9 @@ export function createRemoteLoader({
     load,
     loadWithoutTexts,
     loadPage,
+    isImporting: () => pendingLoads > 0,
     prefetch: (name, path) => {
-      if (isDisabled(name)) return;
+      if (findRefusal(name) !== null) return;
       load(name).catch(() => undefined); // the area shows the failure, with a retry
       loadEntry(name)
         .then(({ routes }) => {
@@ -163,7 +188,27 @@ function isRetryable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
 }
 
+/** Anything but a PortalError was thrown by the remote's code. */
 function toLoadError(error: unknown): PortalError {
   const portalError = toPortalError(error);
-  return portalError.code === "unknown" ? new PortalError("remote_unreachable", { cause: error }) : portalError;
+  return portalError.code === "unknown" ? new PortalError("remote_crashed", { cause: error }) : portalError;
+}
+
+/** Finds out why code did not load: an element's error event says only that a file failed. */
+async function explainFailure(
+  failure: unknown,
+  refetchScripts: () => Promise<FileFailure | null>,
+): Promise<PortalError> {
+  const chunkProblem = getChunkProblem(failure);
+  if (chunkProblem === "timeout") return new PortalError("remote_timed_out", { cause: failure });
+  if (chunkProblem !== "error" && !isPortalError(failure, "remote_unreachable")) return toLoadError(failure);
+  return new PortalError((await refetchScripts()) ?? "remote_unreachable", { cause: failure });
+}
+
+/**
+ * What webpack's runtime says of a script or stylesheet: `error` and `timeout` for one that did not
+ * load, `missing` for one whose code did not run to its end. Null for any other failure.
+ */
+function getChunkProblem(failure: unknown): unknown {
+  return failure instanceof Error && failure.name === "ChunkLoadError" && "type" in failure ? failure.type : null;
 }

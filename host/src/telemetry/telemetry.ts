@@ -2,7 +2,7 @@ import { maxTelemetryEvents, type TelemetryBody } from "@relicario/shared/api";
 import type { RemoteName } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-type LoadPhase = TelemetryBody["events"][number]["phase"];
+export type LoadPhase = TelemetryBody["events"][number]["phase"];
 export type Vital = TelemetryBody["vitals"][number];
 
 /** `unknown` until the account is known; `visitor` when no one is signed in. */
@@ -26,12 +26,12 @@ export interface TelemetryDeps {
 export interface PageTelemetry {
   /**
    * Records a load of a remote or a page with its duration in milliseconds, retries included. Also
-   * records a later failure, without a duration.
+   * records another failure, without a duration. `release` is by default the one in force.
    */
   readonly recordLoad: (
     remote: RemoteName,
     phase: LoadPhase,
-    outcome: { readonly milliseconds?: number; readonly code?: ErrorCode },
+    outcome: { readonly milliseconds?: number; readonly code?: ErrorCode; readonly release?: string },
   ) => void;
   readonly recordVital: (vital: Vital) => void;
 }
@@ -102,8 +102,7 @@ export function createTelemetry({
   });
 
   return Object.freeze<PageTelemetry>({
-    recordLoad: (remote, phase, { milliseconds, code }) => {
-      const release = findRelease(remote);
+    recordLoad: (remote, phase, { milliseconds, code, release = findRelease(remote) }) => {
       if (release === null || events.length >= maxTelemetryEvents) return;
       events.push({
         remote,

@@ -13,6 +13,7 @@ import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../settings/feature-flags.ts";
+import { leaveOut } from "../safe-start/left-out.ts";
 import { createDialogQueue } from "../popups/dialog-queue.ts";
 import type { Host } from "../context/host-context.ts";
 import { buildPortalRoutes } from "../routes/routes.ts";
@@ -59,6 +60,8 @@ export interface FakeHostSettings {
   readonly http?: FakeHttpClient;
   readonly deployment?: Partial<Deployment>;
   readonly refusedRemotes?: readonly RemoteName[];
+  /** Remotes that the person left out (safe-start/left-out.ts). */
+  readonly leftOutRemotes?: readonly RemoteName[];
   /** Remotes without a validly signed record. Only their names are known. */
   readonly unsignedRemotes?: readonly RemoteName[];
   /** Changes to the remotes' manifests. */
@@ -106,7 +109,7 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
   const vendorAppearance = createTestStore<VendorAppearance>(
     settings.appearance ?? { layout: "standard", name: "Relicario" },
   );
-  const verified = createVerifiedDeployment(settings);
+  const verified = leaveOut(createVerifiedDeployment(settings), settings.leftOutRemotes ?? []);
   const calls: FakeHost["calls"] = {
     signIn: jest.fn<Promise<void>, Parameters<Host["session"]["signIn"]>>(() => Promise.resolve()),
     signInAgain: jest.fn(() => Promise.resolve({ authTime: 0 })),
@@ -159,8 +162,10 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
       load: calls.load,
       loadWithoutTexts: calls.load,
       loadPage: () => Promise.reject(new PortalError("unknown")),
+      isImporting: () => false,
       prefetch: calls.prefetch,
     },
+    pageGuard: { start: () => undefined, restore: () => undefined },
     vaultSource: {
       get: () => Promise.reject(new PortalError("vault_unavailable")),
       onLocked: () => () => undefined,
@@ -236,7 +241,7 @@ function createVerifiedDeployment({
     messages: [],
     ...deployment,
   };
-  return { deployment: fullDeployment as Deployment, remotes, override: null, wrongClock };
+  return { deployment: fullDeployment as Deployment, remotes, refusals: [], override: null, wrongClock };
 }
 
 /** Shows keys in place of texts. */

@@ -22,9 +22,10 @@ const TelemetryRemoteName = z
 
 /**
  * Phases of an event. `load`: a remote's entry and texts. `page`: the code of a screen. Events of
- * the other phases are only failures, without a duration.
+ * the other phases are only failures, without a duration. `verify`: a release was refused before
+ * its code ran. `run`: an error that nothing caught, such as of a handler, a timer or a promise.
  */
-export const loadPhases = ["load", "page", "render", "call"] as const;
+export const loadPhases = ["verify", "load", "page", "render", "run", "call"] as const;
 /** Web vitals (web.dev). Their values are in milliseconds; those of `CLS` in thousandths. */
 export const vitalMetrics = ["CLS", "FCP", "INP", "LCP", "TTFB"] as const;
 

@@ -109,12 +109,16 @@ export const errorCodes = [
   "last_opener", // it cannot be removed: at least one picture has to stay, or secrets would be lost
 
   // Remotes and deployments, from the host.
-  "remote_unreachable",
+  "remote_unreachable", // its server does not respond, or reports a problem of its own
   "remote_timed_out",
+  "remote_file_missing", // its server says that a file of the release does not exist
+  "remote_altered", // a file of the release does not have the signed hash
+  "remote_texts_missing",
   "remote_incompatible",
   "remote_refused",
-  "remote_crashed",
+  "remote_crashed", // its code threw, while it was imported or later
   "remote_disabled", // its operators revoked it during this session
+  "remote_left_out", // the person started the page without it
   "deployment_unreachable",
   "deployment_refused",
   "deployment_expired",

@@ -163,7 +163,7 @@ describe("loadTexts", () => {
         namespace === "broken" ? Promise.reject(new Error("down")) : Promise.resolve({ a: "fetched" }),
     });
     await loadTexts(i18n, ["one"]);
-    const failure = expect(loadTexts(i18n, ["broken"])).rejects.toMatchObject({ code: "remote_unreachable" });
+    const failure = expect(loadTexts(i18n, ["broken"])).rejects.toMatchObject({ code: "remote_texts_missing" });
     await jest.advanceTimersByTimeAsync(20_000);
     await failure;
     let isChanged = false;
@@ -191,14 +191,14 @@ describe("loadTexts", () => {
     expect(i18n.t("one:a")).toBe("en");
   });
 
-  it("rejects with remote_unreachable, and retries at the next call", async () => {
+  it("rejects with remote_texts_missing, and retries at the next call", async () => {
     jest.useFakeTimers();
     let isReachable = false;
     const i18n = await createI18n({
       ...settings,
       fetchTexts: () => (isReachable ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))),
     });
-    const loading = expect(loadTexts(i18n, ["n"])).rejects.toMatchObject({ code: "remote_unreachable" });
+    const loading = expect(loadTexts(i18n, ["n"])).rejects.toMatchObject({ code: "remote_texts_missing" });
     await jest.advanceTimersByTimeAsync(20_000);
     await loading;
     isReachable = true;

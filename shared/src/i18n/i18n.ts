@@ -79,7 +79,7 @@ export function getActiveLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLang
  * Loads these namespaces in the displayed language. A change of language loads them too. After a
  * failure with all retries of {@link textLoadingOptions} the next call tries again.
  *
- * @throws PortalError `remote_unreachable`
+ * @throws PortalError `remote_texts_missing`
  */
 export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
   const findMissingNamespaces = (language: Language) =>
@@ -90,7 +90,7 @@ export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Prom
     const missingNamespaces = findMissingNamespaces(language);
     // Joins pending loads of these namespaces, and retries failed ones.
     if (missingNamespaces.length > 0) await i18n.reloadResources([language], missingNamespaces);
-    if (findMissingNamespaces(language).length > 0) throw new PortalError("remote_unreachable");
+    if (findMissingNamespaces(language).length > 0) throw new PortalError("remote_texts_missing");
   } while (language !== getActiveLanguage(i18n)); // changed meanwhile
   // Registers the namespaces for a change of language, which would wait for those that never load.
   // Not awaited: it resolves only when all pending loads have finished.

@@ -6,6 +6,7 @@ import { expectAccessible } from "./accessible.ts";
 import { createFakeHttpClient, type FakeHttpClient } from "./fake-http-client.ts";
 import { createFakeVault, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
 import { findGrowth, watchLeaks } from "./leaks.ts";
+import { watchPageAttributes } from "./leaks/page-attributes.ts";
 import { renderApp, type RenderedApp } from "./renderApp.tsx";
 import { readTexts, listTextKeys } from "./texts-from-disk.ts";
 
@@ -179,6 +180,7 @@ async function findLeaks(
   const vault = createFakeVault(settings.vault);
   const leaks = new Set<string>();
   const leakWatch = watchLeaks();
+  const listAttributeChanges = watchPageAttributes();
   const mountOnce = async () => {
     const app = await renderScreen(vault);
     app.unmount();
@@ -194,7 +196,7 @@ async function findLeaks(
     await mountOnce(); // libraries attach some listeners only once, on first use
     const baseline = leakWatch.listHeldResources();
     for (let round = 0; round < mountCount; round++) await mountOnce();
-    return [...leaks, ...findGrowth(baseline, leakWatch.listHeldResources())];
+    return [...leaks, ...listAttributeChanges(), ...findGrowth(baseline, leakWatch.listHeldResources())];
   } finally {
     leakWatch.stop();
   }

@@ -40,6 +40,8 @@ async function runCheck(name: string, Screen: React.ComponentType): Promise<void
 afterEach(() => {
   cleanup();
   document.body.replaceChildren();
+  document.body.removeAttribute("class");
+  document.documentElement.removeAttribute("style");
 });
 
 conformance(manifest, createRemote(createScreen(() => undefined)));
@@ -176,6 +178,27 @@ describe("conformance", () => {
       },
       "20 × <dialog> in <body>",
     ],
+    [
+      "a class of the body",
+      () => {
+        document.body.classList.add("left");
+      },
+      "attribute class of <body>: left",
+    ],
+    [
+      "an inline style of the html element",
+      () => {
+        document.documentElement.style.overflow = "hidden";
+      },
+      "attribute style of <html>: overflow: hidden;",
+    ],
+    [
+      "style elements in the head",
+      () => {
+        document.head.append(document.createElement("style"));
+      },
+      "20 × <style> in <head>",
+    ],
   ])("fails a remote that leaves %s", async (_, effect, message) => {
     const Screen = createScreen((portal) => {
       effect(portal);
@@ -219,6 +242,15 @@ describe("conformance", () => {
         return () => {
           worker.terminate();
           URL.revokeObjectURL(url);
+        };
+      },
+    ],
+    [
+      "restores attributes of the page",
+      () => {
+        document.body.classList.add("shown");
+        return () => {
+          document.body.removeAttribute("class");
         };
       },
     ],

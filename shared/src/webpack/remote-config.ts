@@ -8,6 +8,7 @@ import { z } from "zod";
 import { baseConfig, type BuildArguments } from "./base-config.ts";
 import { IntegrityPlugin } from "./IntegrityPlugin.ts";
 import { NoncePlugin } from "./NoncePlugin.ts";
+import { ScopePlugin } from "./ScopePlugin.ts";
 import { sharedConfigForRemote } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
@@ -55,6 +56,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
         }),
         new SurfacePlugin(),
         new NoncePlugin(),
+        new ScopePlugin(name),
         ...(refresh === undefined ? [new IntegrityPlugin()] : []),
       ],
     };

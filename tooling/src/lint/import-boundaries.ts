@@ -144,7 +144,7 @@ const layers = {
   "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
   "host/src": [
     ["deployment", "device", "onboarding", "popups", "service", "telemetry"],
-    ["remotes", "routes", "session", "vault-frame", "vault-origin"],
+    ["remotes", "routes", "safe-start", "session", "vault-frame", "vault-origin"],
     ["settings"],
     ["context"],
     ["area", "portal", "validate-email"],
