@@ -248,6 +248,20 @@ export class Person {
     await this.page.press(button("^Show$"));
   }
 
+  /** Copies what an element of the vault shows. */
+  async copyShown(content: string): Promise<void> {
+    await this.page.waitFor(text(exactly(content)));
+    await this.page.press(button("^Copy$"));
+    await this.page.waitFor(text("^Copied"), text("can't copy here"));
+  }
+
+  /** With the way to open that was shown last. */
+  async openForEditing(title: string): Promise<void> {
+    await this.#chooseAction(title, "Edit");
+    await this.page.press(button("^Open and change$"));
+    await this.page.waitFor(field("^Your secret"));
+  }
+
   /** Returns the link. */
   async shareByLink(title: string, picture: Picture): Promise<string> {
     await this.#chooseAction(title, "Share");

@@ -1,10 +1,12 @@
 export { isSameSiteVault, Origin } from "./addresses.ts";
 export type {
-  AgeFile,
   CallOptions,
   ContentKind,
   PictureFieldProps,
+  OpenedContent,
+  OpenedHandle,
   OpenedSecret,
+  OpenedViewProps,
   RecoveryImage,
   OpenerHandle,
   VaultProgress,
@@ -112,7 +114,6 @@ export {
   type RequestPreview,
   type SharePreview,
   type OpenedAnswer,
-  type OpenedContent,
   type OpenedShare,
   type PersonDetails,
   type PersonKeys,
