@@ -150,12 +150,6 @@ const makePlantedItems = (bytes: Buffer): { stored: StoredItem[]; derived: Store
 /** Reports all findings, not only the first. */
 const softExpect = expect.configure({ soft: true });
 
-test.beforeEach(async ({ page }) => {
-  await page.addInitScript(() => {
-    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
-  });
-});
-
 test("an attacker wants the secrets of a locked own device, with script in the page: finds none of them", async ({
   page,
   portal,

@@ -8,13 +8,32 @@ type Scope = Page | Locator;
 
 /**
  * The only element of its kind in `scope`, a page or a part of it: a frame of the vault's origin in
- * which ways to open are presented and made.
+ * which ways to open are presented and made, and opened contents shown.
  */
 export function vaultElement(
   scope: Scope,
-  kind: "device_code_scan" | "mark_question" | "new_passkey" | "new_passphrase" | "new_recovery_code" | "picture",
+  kind:
+    | "device_code_scan"
+    | "mark_question"
+    | "new_passkey"
+    | "new_passphrase"
+    | "new_recovery_code"
+    | "opened"
+    | "picture",
 ): FrameLocator {
   return scope.frameLocator(`iframe[data-vault-element="${kind}"]`);
+}
+
+/** Shows an opened content. */
+export function openedContent(scope: Scope): FrameLocator {
+  return vaultElement(scope, "opened");
+}
+
+/** Presses a button in an opened content once it counts presses and stands still. */
+export async function pressInOpened(scope: Scope, name: string): Promise<void> {
+  const button = openedContent(scope).getByRole("button", { name, exact: true });
+  await expect(button).toBeEnabled({ timeout: 120_000 });
+  await pressInView(button, () => button.click());
 }
 
 /** The field that takes a picture or, for opening, another way to open. */

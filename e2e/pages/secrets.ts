@@ -9,8 +9,10 @@ import {
   changeInput,
   choosePicture,
   fillInField,
+  openedContent,
   pictureField,
   pressButton,
+  pressInOpened,
   pressInView,
   vaultElement,
   waitUntilStill,
@@ -186,15 +188,17 @@ export async function drawFrame(
   }
 }
 
-export async function revealSecret(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
-  return (await page.getByLabel("Content of the secret").textContent()) ?? "";
+export async function revealSecret(scope: Page | Locator): Promise<string> {
+  await pressInOpened(scope, "Show");
+  return (await openedContent(scope).getByLabel("Content of the secret").textContent()) ?? "";
 }
 
 /** Reveals a hidden field of an opened record, and returns its value. */
 export async function revealField(page: Page, name: string): Promise<string> {
-  const field = page.getByRole("group", { name, exact: true });
-  await field.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
+  const field = openedContent(page).getByRole("group", { name, exact: true });
+  const button = field.getByRole("button", { name: "Show", exact: true });
+  await expect(button).toBeEnabled({ timeout: 90_000 });
+  await pressInView(button, () => button.click());
   return (await field.textContent()) ?? "";
 }
 
@@ -207,25 +211,21 @@ export interface AgeFile {
 
 /** Saves the opened secret as an age file, and returns the file with its identity. */
 export async function saveAsAgeFile(page: Page): Promise<AgeFile> {
-  await page.getByRole("button", { name: "Save as an .age file" }).click();
+  await pressInOpened(page, "Save as an .age file");
   const saveDownload = async (button: string): Promise<Buffer> => {
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: button }).click(),
-    ]);
+    const [download] = await Promise.all([page.waitForEvent("download"), pressInOpened(page, button)]);
     return readFile(await download.path());
   };
   const sealed = await saveDownload("Save the encrypted file");
   const identity = (await saveDownload("Save its key")).toString("utf8");
-  const command = await page.getByLabel("Command that opens the file").textContent();
-  await page.keyboard.press("Escape");
+  const command = await openedContent(page).getByLabel("Command that opens the file").textContent();
   return { sealed, identity, size: Number(/head -c (\d+)$/.exec(command ?? "")?.[1]) };
 }
 
 export async function downloadFile(page: Page): Promise<{ readonly name: string; readonly content: Buffer }> {
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: 90_000 }),
-    page.getByRole("button", { name: "Save the file" }).click({ timeout: 90_000 }),
+    pressInOpened(page, "Save the file"),
   ]);
   return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
 }

@@ -10,7 +10,7 @@ import { expect, type Browser, type Locator, type Page } from "@playwright/test"
 import sharp from "sharp";
 
 import { signIn, signUp } from "../pages/account.ts";
-import { choosePicture, fillInField, pictureField } from "../pages/picture-field.ts";
+import { choosePicture, fillInField, openedContent, pictureField } from "../pages/picture-field.ts";
 import { messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
 
 /** A stage of 1056 CSS pixels stays readable at the width of a README. */
@@ -98,11 +98,11 @@ export async function takeFilm(browser: Browser, origin: string, file: string): 
   const ownDeviceButton = phonePage.getByRole("button", { name: "My own device" });
   await expect(ownDeviceButton).toBeVisible({ timeout: 90_000 });
   await phone.press(ownDeviceButton);
-  const showButton = phonePage.getByRole("button", { name: "Show", exact: true });
+  const showButton = openedContent(phonePage).getByRole("button", { name: "Show", exact: true });
   await expect(showButton).toBeVisible();
   await phone.scrollTo(showButton, 0.6);
   await phone.press(showButton);
-  await expect(phonePage.getByLabel("Content of the secret")).toHaveText(phrase);
+  await expect(openedContent(phonePage).getByLabel("Content of the secret")).toHaveText(phrase);
   await phone.shoot(2800);
 
   return film.save(file);

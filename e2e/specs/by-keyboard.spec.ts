@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "@playwright/test";
 
 import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
-import { changeInput, pictureField } from "../pages/picture-field.ts";
+import { changeInput, openedContent, pictureField } from "../pages/picture-field.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { deriveUserKeys } from "../support/user-keys.ts";
 import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
@@ -110,8 +110,9 @@ for (const language of ["en", "es"] as const) {
       );
       await press(page, main.getByRole("link", { name: title }));
       await showCopy(text("recovery/image-recovery:provide.recover_action"));
-      await press(page, button(text("host/common:reveal.show_action")));
-      await expect(page.getByLabel(text("host/common:reveal.content_aria"))).toHaveText(phrase);
+      const opened = openedContent(page);
+      await press(page, opened.getByRole("button", { name: text("host/common:reveal.show_action") }));
+      await expect(opened.getByLabel(text("host/common:reveal.content_aria"))).toHaveText(phrase);
     });
 
     await test.step("no part of the secret or the picture was sent", async () => {

@@ -6,6 +6,7 @@ import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
+import { openedContent, pressInOpened } from "../pages/picture-field.ts";
 import { answerDeviceQuestion, openRecovery, protect, row, showOpenerFirst, showPicture } from "../pages/secrets.ts";
 import { countRows } from "../support/database.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
@@ -41,9 +42,6 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk los
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-troubles-"));
   const file = path.join(folder, "film.mp4");
   const expectedDigest = await writeLargeFile(file, mebibytes);
-  await page.addInitScript(() => {
-    Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
-  });
   try {
     await signUp(page, newAccount());
     await protect(page, {
@@ -108,16 +106,19 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk los
     await test.step("the disk is full while the file is saved: the page says so, and the file is complete once there is room", async () => {
       await openRecovery(page, "The film");
       await showPicture(page, photographs.small);
-      const button = page.getByRole("button", { name: "Save the file" });
-      await expect(button).toBeVisible(waitOptions);
+      const opened = openedContent(page);
+      await expect(opened.getByRole("button", { name: "Save the file" })).toBeEnabled(waitOptions);
       const cdp = await context.newCDPSession(page);
       await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.vaultOrigin, quotaSize: 20_000_000 });
-      await button.click();
-      await expect(page.getByRole("alert").filter({ hasText: "This device has no space left" })).toBeVisible(
+      await pressInOpened(page, "Save the file");
+      await expect(opened.getByRole("alert").filter({ hasText: "This device has no space left" })).toBeVisible(
         waitOptions,
       );
       await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.vaultOrigin });
-      const [download] = await Promise.all([page.waitForEvent("download", waitOptions), button.click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent("download", waitOptions),
+        pressInOpened(page, "Save the file"),
+      ]);
       const savedPath = path.join(folder, "saved.mp4");
       await download.saveAs(savedPath);
       expect(await hashFile(savedPath)).toBe(expectedDigest);

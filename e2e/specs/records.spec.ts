@@ -4,12 +4,12 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Locator, Page } from "@playwright/test";
+import type { FrameLocator, Locator, Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
 import { navigateInApp } from "../pages/navigation.ts";
 import { row } from "../pages/secrets.ts";
-import { changeInput, choosePicture, pictureField } from "../pages/picture-field.ts";
+import { changeInput, choosePicture, openedContent, pictureField } from "../pages/picture-field.ts";
 import { openExport } from "../support/age.ts";
 import { expectAccessible, expectNoSidewaysScroll, narrowViewport } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
@@ -38,7 +38,7 @@ for (const language of ["en", "es"] as const)
       const fieldName = (number: number): string =>
         t("host/common:record.field_title").replace("{{number}}", String(number));
       const getEdited = (number: number): Locator => page.getByRole("group", { name: fieldName(number), exact: true });
-      const getShown = (on: Page, name: string): Locator => on.getByRole("group", { name, exact: true });
+      const getShown = (on: Page | FrameLocator, name: string): Locator => on.getByRole("group", { name, exact: true });
       const button = (on: Page | Locator, key: string): Locator =>
         on.getByRole("button", { name: t(key), exact: true });
       const chooseSmallPicture = (on: Page | Locator): Promise<void> =>
@@ -87,9 +87,9 @@ for (const language of ["en", "es"] as const)
         await row(page, title).getByRole("link").first().click();
         await chooseSmallPicture(page);
         await button(page, "recovery/image-recovery:provide.recover_action").click();
-        await expect(getShown(page, username)).toContainText("ana", waitOptions);
+        await expect(getShown(openedContent(page), username)).toContainText("ana", waitOptions);
       };
-      const expectFields = async (on: Page, expectedPassword: string): Promise<void> => {
+      const expectFields = async (on: Page | FrameLocator, expectedPassword: string): Promise<void> => {
         await expect(getShown(on, username)).toContainText("ana", waitOptions);
         await expect(on.getByText(expectedPassword)).toHaveCount(0);
         await button(getShown(on, passwordLabel), "host/common:reveal.show_action").click();
@@ -102,7 +102,7 @@ for (const language of ["en", "es"] as const)
 
       await test.step("the record is shown field by field, with its code", async () => {
         await openSecret("Mail");
-        await expectFields(page, password);
+        await expectFields(openedContent(page), password);
         await expectAccessible(page, "an opened record");
         await expectNoSidewaysScroll(page, "an opened record");
       });
@@ -116,7 +116,7 @@ for (const language of ["en", "es"] as const)
         await button(page, "secrets/beta-add-secret:edit.save_action").click();
         await expect(page.getByText(t("secrets/beta-add-secret:edit.done_status"))).toBeVisible(waitOptions);
         await openSecret("Mail");
-        await expectFields(page, newPassword);
+        await expectFields(openedContent(page), newPassword);
       });
 
       await test.step("the record is shared by a link, and has its fields there", async () => {
@@ -137,7 +137,7 @@ for (const language of ["en", "es"] as const)
         const visitor = await context.newPage();
         await visitor.goto((await linkField.textContent()) ?? "");
         await button(visitor, "sharing/beta-recover-share:look.open_action").click();
-        await expectFields(visitor, newPassword);
+        await expectFields(openedContent(visitor), newPassword);
         await context.close();
       });
 
@@ -201,11 +201,12 @@ for (const language of ["en", "es"] as const)
           waitOptions,
         );
         await openSecret("Shop");
-        await expect(page.getByRole("link", { name: "https://shop.example" })).toBeVisible();
-        await button(getShown(page, passwordLabel), "host/common:reveal.show_action").click();
-        await expect(getShown(page, passwordLabel)).toContainText(password);
-        await button(getShown(page, codeLabel), "host/common:reveal.show_action").click();
-        await expect(getShown(page, codeLabel)).toContainText(firstCode);
+        const opened = openedContent(page);
+        await expect(opened.getByRole("link", { name: "https://shop.example" })).toBeVisible();
+        await button(getShown(opened, passwordLabel), "host/common:reveal.show_action").click();
+        await expect(getShown(opened, passwordLabel)).toContainText(password);
+        await button(getShown(opened, codeLabel), "host/common:reveal.show_action").click();
+        await expect(getShown(opened, codeLabel)).toContainText(firstCode);
       });
       await rm(folder, { recursive: true, force: true });
     });

@@ -5,8 +5,8 @@ import path from "node:path";
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
-import { choosePicture, pressButton } from "../pages/picture-field.ts";
+import { answerDeviceQuestion, protect, revealSecret } from "../pages/secrets.ts";
+import { choosePicture, pressButton, pressInOpened } from "../pages/picture-field.ts";
 import { createStoryLaunchOptions } from "../support/browser.ts";
 import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { disableTours } from "../support/onboarding.ts";
@@ -80,9 +80,6 @@ test("secret-request: a visitor without an account answers with a text, and with
     profiles.push(context);
     const page = context.pages()[0] ?? (await context.newPage());
     await disableTours(page);
-    await page.addInitScript(() => {
-      Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // the system's file dialog cannot be answered here
-    });
     return page;
   };
   const [title, note, answerText] = [
@@ -136,8 +133,7 @@ test("secret-request: a visitor without an account answers with a text, and with
       await openAnswer(owner, title);
       const answerGroup = owner.getByRole("group", { name: "Answer" });
       expect(await readReceipt(owner, "Safety words of this answer")).toEqual(receiptWords);
-      await answerGroup.getByRole("button", { name: "Show", exact: true }).click();
-      await expect(answerGroup.getByText(answerText)).toBeVisible();
+      expect(await revealSecret(answerGroup)).toBe(answerText);
       await answerGroup.getByRole("button", { name: "Protect as my secret" }).click();
       await expect(answerGroup.getByText("It is now one of your secrets", { exact: false })).toBeVisible(waitOptions);
       await answerGroup.getByRole("button", { name: "Mark as received" }).click();
@@ -189,7 +185,7 @@ test("secret-request: a visitor without an account answers with a text, and with
       const answerGroup = owner.getByRole("group", { name: "Answer" });
       const [download] = await Promise.all([
         owner.waitForEvent("download", waitOptions),
-        answerGroup.getByRole("button", { name: "Save the file" }).click(),
+        pressInOpened(answerGroup, "Save the file"),
       ]);
       const savedPath = path.join(folder, "saved.mp4");
       await download.saveAs(savedPath);

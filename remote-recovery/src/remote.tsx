@@ -1,10 +1,12 @@
-import type { RemoteModule } from "@relicario/shared/contract";
-import { createFrameVault, createFrameVisitor, createOpenerRelease } from "@relicario/vault";
+import type { Channel, RemoteModule } from "@relicario/shared/contract";
+import { createFrameVault, createFrameVisitor, createOpenerRelease, type FrameComponents } from "@relicario/vault";
+import type { ComponentType } from "react";
 
 import { createMarkQuestion } from "./elements/mark-question.tsx";
+import { createOpenedView } from "./elements/OpenedView.tsx";
 import { createPictureField } from "./elements/PictureField.tsx";
 import { registerVaultElement } from "./elements/vault-elements.tsx";
-import { createVaultElement } from "./elements/VaultElement.tsx";
+import { createVaultElement, type VaultElementProps } from "./elements/VaultElement.tsx";
 import { tours } from "./tours.ts";
 
 const loadBackupPage = () => import("./backup/BackupFlowPage.tsx");
@@ -40,7 +42,7 @@ const remote: RemoteModule = {
         channel,
         (vaultId) => {
           VaultElement = createVaultElement({ channel, vaultOrigin, vaultId });
-          return createPictureField(VaultElement, createOpenerRelease(channel));
+          return createComponents(VaultElement, channel);
         },
         (questionId) => portal.showDialog(createMarkQuestion(VaultElement, questionId)),
       );
@@ -51,13 +53,20 @@ const remote: RemoteModule = {
       const channel = await portal.frame();
       const { vaultOrigin } = portal;
       const VaultElement = createVaultElement({ channel, vaultOrigin, vaultId: null });
-      return createFrameVisitor(
-        portal,
-        channel,
-        createPictureField(VaultElement, createOpenerRelease(channel), "share"),
-      );
+      return createFrameVisitor(portal, channel, createComponents(VaultElement, channel, "share"));
     },
   },
 };
+
+function createComponents(
+  VaultElement: ComponentType<VaultElementProps>,
+  channel: Channel,
+  purpose?: "share",
+): FrameComponents {
+  return {
+    PictureField: createPictureField(VaultElement, createOpenerRelease(channel), purpose),
+    createOpenedView: createOpenedView.bind(null, VaultElement),
+  };
+}
 
 export default remote;

@@ -141,6 +141,9 @@ function Element({ page, portalOrigin, settings: store, vault, branding, drives,
             onDeviceCode={(words) => {
               tellPage("deviceCode", words);
             }}
+            onCopied={async () => {
+              await page.call("elementPage", ["copied"]);
+            }}
           />
         </ElementGuard>
       </div>

@@ -245,7 +245,27 @@ export class Person {
     await this.#chooseAction(title, "Open");
     await this.showPicture(picture);
     await this.page.press(button("^Open$"));
-    await this.page.press(button("^Show$"));
+    await this.#reveal();
+  }
+
+  async #reveal(): Promise<void> {
+    await this.page.waitFor(button("^Show$"));
+    await this.#pressUntil(button("^Show$"), button("^Hide$"));
+  }
+
+  /** Copies what an element of the vault shows. */
+  async copyShown(content: string): Promise<void> {
+    const shown = await this.#readEverywhere(() => [...document.querySelectorAll("pre")].map((box) => box.textContent));
+    if (!shown.includes(content)) throw new Error("the content is not shown");
+    await this.page.press(button("^Copy$"));
+    await this.page.waitFor(text("^Copied"), text("can't copy here"));
+  }
+
+  /** With the way to open that was shown last. */
+  async openForEditing(title: string): Promise<void> {
+    await this.#chooseAction(title, "Edit");
+    await this.page.press(button("^Open and change$"));
+    await this.page.waitFor(field("^Your secret"));
   }
 
   /** Returns the link. */
@@ -262,7 +282,7 @@ export class Person {
   async openLink(link: string): Promise<void> {
     await this.page.open(link);
     await this.page.press(button("^Open$"));
-    await this.page.press(button("^Show$"));
+    await this.#reveal();
   }
 
   async makeKit(picture: Picture): Promise<void> {

@@ -4,6 +4,7 @@ import type { SearchHint } from "@relicario/vault/element-protocol";
 import { Fragment, useEffect, useState, type KeyboardEvent } from "react";
 
 import { VaultMark } from "../mark/VaultMark.tsx";
+import { OpenedContentView } from "../opened/OpenedContentView.tsx";
 import { createInputReporter } from "./element-input.ts";
 import { MarkQuestionElement } from "./MarkQuestionElement.tsx";
 import { NewPasskeyElement } from "./NewPasskeyElement.tsx";
@@ -24,6 +25,8 @@ export interface ElementViewProps {
   readonly onSubmit: () => void;
   readonly onCancel: () => void;
   readonly onDeviceCode: (words: string) => void;
+  /** The person copied a content. Resolves when the clipboard was cleared. */
+  readonly onCopied: () => Promise<void>;
 }
 
 /** An element inside the vault's origin: see [Note: Elements of the vault]. */
@@ -38,6 +41,7 @@ export function ElementView({
   onSubmit,
   onCancel,
   onDeviceCode,
+  onCopied,
 }: ElementViewProps) {
   const [turn, setTurn] = useState(0);
   const [settledTurn, setSettledTurn] = useState(0);
@@ -45,6 +49,7 @@ export function ElementView({
   const [reporter] = useState(() =>
     createInputReporter({ vault, onChange, onTurn: setTurn, onSettled: setSettledTurn }),
   );
+  const openedId = field.kind === "opened" ? field.openedId : null;
   useEffect(() => {
     const clear = (): void => {
       reporter.clear();
@@ -53,13 +58,13 @@ export function ElementView({
     const stops = [
       vault.onLock(clear),
       vault.onRelease((id) => {
-        if (reporter.isHeldAs(id)) clear();
+        if (reporter.isHeldAs(id) || id === openedId) clear();
       }),
     ];
     return () => {
       for (const stop of stops) stop();
     };
-  }, [vault, reporter]);
+  }, [vault, reporter, openedId]);
   const handleKeyDown = (event: KeyboardEvent) => {
     const { target } = event;
     if (event.key !== "Enter" || !(target instanceof HTMLInputElement) || !textTypes.includes(target.type)) return;
@@ -69,7 +74,11 @@ export function ElementView({
   const input = <Fragment key={clearCount}>{renderField()}</Fragment>;
   return (
     <Stack $gap={3} onKeyDown={handleKeyDown} data-turn={turn} data-settled-turn={settledTurn}>
-      {vault.mark === null || field.kind === "mark_question" ? input : <VaultMark mark={vault.mark}>{input}</VaultMark>}
+      {vault.mark === null || field.kind === "mark_question" || field.kind === "opened" ? (
+        input
+      ) : (
+        <VaultMark mark={vault.mark}>{input}</VaultMark>
+      )}
     </Stack>
   );
 
@@ -101,6 +110,10 @@ export function ElementView({
         return <MarkQuestionElement questionId={field.questionId} vault={vault} onClose={onCancel} />;
       case "device_code_scan":
         return <ScanDeviceCodeElement disabled={disabled} onDeviceCode={onDeviceCode} />;
+      case "opened":
+        return (
+          <OpenedContentView openedId={field.openedId} title={field.title} vault={vault} clearClipboard={onCopied} />
+        );
     }
   }
 }

@@ -2,9 +2,11 @@ import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { createChannel, type Channel } from "@relicario/shared/contract";
+import { clipboardClearMilliseconds } from "@relicario/shared/forms";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { emptyElementState, type ElementState } from "@relicario/vault";
 
+import { createOpenedView } from "./OpenedView.tsx";
 import { createVaultElement } from "./VaultElement.tsx";
 
 const vaultOrigin = "https://vault.example";
@@ -40,6 +42,20 @@ async function renderElement() {
     </main>,
   );
   return { states, submit, frame: screen.getByTitle<HTMLIFrameElement>("Way to open") };
+}
+
+async function renderOpenedView() {
+  const OpenedView = createOpenedView(
+    createVaultElement({ channel: { onClose: () => undefined }, vaultOrigin, vaultId: null }),
+    heldId,
+    "text",
+  );
+  const { unmount } = await renderApp(
+    <main>
+      <OpenedView title="Wallet" />
+    </main>,
+  );
+  return { unmount, frame: screen.getByTitle<HTMLIFrameElement>("Opened content") };
 }
 
 /** The element's side of the channel, as messages of a window at an origin. */
@@ -107,6 +123,30 @@ describe("VaultElement", () => {
     for (const state of [{ ...readyState, passphrase: "four words" }, { ...readyState, heldId: "1" }, "state"])
       await expect(element.call("elementPage", ["change"], [state])).rejects.toBeDefined();
     expect(states).toEqual([]);
+  });
+
+  it("clears the clipboard for an element that shows a content, also after it is left", async () => {
+    const written: string[] = [];
+    Object.defineProperty(navigator, "clipboard", {
+      configurable: true,
+      value: { writeText: (text: string) => Promise.resolve(written.push(text)) },
+    });
+    const { frame, unmount } = await renderOpenedView();
+    expect(frame.getAttribute("allow")).toBe("clipboard-write");
+    const element = connect(frame);
+    await expect(element.call("elementPage", ["start"])).resolves.toMatchObject({
+      field: { kind: "opened", openedId: heldId, title: "Wallet" },
+    });
+    jest.useFakeTimers();
+    try {
+      void element.call("elementPage", ["copied"]);
+      unmount();
+      await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds));
+    } finally {
+      jest.useRealTimers();
+      Reflect.deleteProperty(navigator, "clipboard");
+    }
+    expect(written).toEqual([""]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { createChannel, createWindowEndpoint, usePortal, type Channel } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { clearClipboardLater } from "@relicario/shared/forms";
 import { breakpoints, ErrorNotice, Skeleton } from "@relicario/shared/ui";
 import {
   emptyElementState,
@@ -18,6 +19,8 @@ import { clearOnLock, markPictureOn } from "../drives/drive-memory.ts";
 
 export interface VaultElementProps {
   readonly field: ElementField;
+  /** Tells fields of one kind apart by what they show, for the height that they start with. */
+  readonly variant?: string;
   /** Input of an earlier element to continue; only read when the element starts. */
   readonly heldId?: string | null;
   readonly disabled?: boolean;
@@ -47,6 +50,7 @@ const permissions: Readonly<Record<ElementField["kind"], string>> = {
   new_recovery_code: "",
   mark_question: "",
   device_code_scan: "",
+  opened: "clipboard-write",
 };
 
 /** Pixels by which the frame is larger than its content, for outlines of focus. */
@@ -64,6 +68,10 @@ const defaultHeights: Readonly<Record<string, readonly [wide: number, narrow: nu
   new_recovery_code: [487, 831],
   mark_question: [200, 300],
   device_code_scan: [77, 77],
+  "opened text": [420, 560],
+  "opened seed": [420, 560],
+  "opened record": [420, 560],
+  "opened file": [100, 100],
 };
 
 function getFirstHeight(heightKey: string): number {
@@ -102,6 +110,7 @@ function ElementFrame({
   vaultOrigin,
   vaultId,
   field,
+  variant = field.kind === "picture" ? field.purpose : "",
   heldId = null,
   disabled = false,
   onChange,
@@ -115,7 +124,7 @@ function ElementFrame({
   const frame = useRef<HTMLIFrameElement>(null);
   const elementChannel = useRef<Channel | null>(null);
   const [started, setStarted] = useState(false);
-  const heightKey = field.kind === "picture" ? `picture ${field.purpose}` : field.kind;
+  const heightKey = `${field.kind} ${variant}`.trim();
   const [takePlace, setTakePlace] = useState<TourPlace | null>(null);
   const [height, setHeight] = useState(() => getFirstHeight(heightKey));
   const elementSettings: ElementSettings = {
@@ -182,6 +191,7 @@ function ElementFrame({
       onDeviceCode: (words) => {
         handleDeviceCode(words);
       },
+      onCopied: clearClipboardLater,
       onFailed: (code) => {
         fail(new PortalError(code));
       },

@@ -1,5 +1,4 @@
 import { usePortal } from "@relicario/shared/contract";
-import { RevealedContent } from "@relicario/shared/forms";
 import {
   Button,
   ButtonLink,
@@ -15,11 +14,10 @@ import { KeyRound, Share2 } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-import { AgeFileExport } from "./AgeFileExport.tsx";
 import { clearOpenedSecret, retainOpenedSecret, useOpenedSecret } from "./opened-secret.ts";
 
 /**
- * Route `/congrats-recover`: the opened secret, hidden until the person reveals it. Leaving the
+ * Route `/congrats-recover`: the opened secret, which an element of the vault shows. Leaving the
  * page wipes it.
  */
 export default function CongratsRecoverPage() {
@@ -67,9 +65,8 @@ export default function CongratsRecoverPage() {
         </Notice>
       )}
       <Card>
-        <RevealedContent title={secret.title} openedContent={secret} />
+        <secret.View title={t("open.untitled_title")} />
       </Card>
-      {secret.content !== null && <AgeFileExport secret={secret} />}
       <SpacedRow>
         <Button onClick={handleClose}>{t("open.put_away_action")}</Button>
         <ButtonLink tone="quiet" to={`/share/${secret.secretId}`} icon={<Share2 aria-hidden />}>

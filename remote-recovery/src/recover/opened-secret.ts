@@ -2,8 +2,8 @@ import type { Portal, OpenedSecret } from "@relicario/shared/contract";
 import { useSyncExternalStore } from "react";
 
 /**
- * The opened secret, passed from the screen that opens it to the screen that shows it. In memory
- * only: its bytes are overwritten when the second screen is left, on lock and on sign-out.
+ * The opened secret, passed from the screen that opens it to the screen that shows it. The vault
+ * wipes its content when the second screen is left, on lock and on sign-out.
  */
 let openedSecret: OpenedSecret | null = null;
 let stopListening: (() => void) | null = null;
@@ -21,7 +21,6 @@ export function clearOpenedSecret(): void {
   stopListening?.();
   stopListening = null;
   if (openedSecret === null) return;
-  openedSecret.content?.fill(0);
   openedSecret.dispose();
   openedSecret = null;
   notifyListeners();

@@ -26,7 +26,6 @@ export function usePurposeOperation(vault: Vault | null, purpose: Purpose, opene
         setIsDone(true);
       },
       onLateResult: (secret) => {
-        secret?.content?.fill(0);
         secret?.dispose();
       },
     });

@@ -4,6 +4,7 @@ import {
   createFakeVault,
   expectAccessible,
   createPictureFile,
+  readOpened,
   renderApp,
   createOpenerHandle,
 } from "@relicario/shared/testing";
@@ -55,7 +56,7 @@ describe("SafeguardPage", () => {
     const { goTo, openedSecret } = await renderPage();
     await goTo("/elsewhere");
     expect(await screen.findByText("photo: none, secret: none")).toBeVisible();
-    expect([...(openedSecret.content ?? [])].every((byte) => byte === 0)).toBe(true);
+    expect(() => readOpened(openedSecret.handle)).toThrow("vault_locked");
   });
 
   it("forgets the saved picture on lock", async () => {

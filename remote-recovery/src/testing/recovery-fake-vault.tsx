@@ -84,6 +84,10 @@ export function createRecoveryFakeVault({
     mark: null, // tested by mark.test.tsx
     getMarkQuestion: () => Promise.resolve(null),
     answerMark: () => Promise.resolve(),
+    // opened contents have the view of the fake vault
+    readOpened: () => Promise.reject(new PortalError("vault_locked")),
+    saveOpened: () => Promise.reject(new PortalError("vault_locked")),
+    exportAgeFile: () => Promise.reject(new PortalError("vault_locked")),
     disconnect: () => undefined,
     onControllerGone: () => undefined,
     onLock: (listener) => {
@@ -131,6 +135,7 @@ export function createRecoveryFakeVault({
             onSubmit={() => container.current?.closest("form")?.requestSubmit()}
             onCancel={() => latest.current.onCancel?.()}
             onDeviceCode={(words) => onDeviceCode?.(words)}
+            onCopied={() => Promise.resolve()}
           />
         </Suspense>
       </div>

@@ -181,7 +181,7 @@ async function openByVault(
     identity,
     copyOf(new Uint8Array(await sealed.slice(0, contentHeadSize).arrayBuffer())),
   );
-  const sink = { write: async () => undefined, commit: () => Promise.resolve(null), discard: async () => undefined };
+  const sink = { write: async () => undefined, commit: async () => new Blob(), discard: async () => undefined };
   await withDigest(digestWorker, (digest) =>
     saveContent(
       { calls: { range }, digest, retryPolicy, sink },

@@ -1,6 +1,6 @@
-import { usePortal, type SecretChange, type Vault } from "@relicario/shared/contract";
+import { usePortal, type OpenedSecret, type SecretChange, type Vault } from "@relicario/shared/contract";
 import { getFormats } from "@relicario/shared/i18n";
-import { formatContentText, RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
+import { RequestedOpener, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -17,7 +17,6 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { openText } from "./open-text.ts";
 import type { EditingSecret } from "./secret-change.ts";
 
 interface ConflictNoticeProps {
@@ -134,8 +133,14 @@ export function ConflictNotice({
 function TheirContentView({ vault, theirs }: Pick<ConflictNoticeProps, "vault" | "theirs">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
-  const [text, setText] = useState<string | null>(null);
+  const [opened, setOpened] = useState<OpenedSecret | null>(null);
   const operation = useVaultOperation({ vault, keepOpen: vault.keepOpen });
+  useEffect(
+    () => () => {
+      opened?.dispose();
+    },
+    [opened],
+  );
   if (theirs.contentKind === "file") {
     return (
       <>
@@ -146,17 +151,14 @@ function TheirContentView({ vault, theirs }: Pick<ConflictNoticeProps, "vault" |
 
   const handleShow = () => {
     operation.start({
-      run: (options, opener) => openText(vault, theirs.secretId, opener, options),
-      onDone: setText,
+      run: (options, opener) => vault.openSecret(theirs.secretId, opener, options),
+      onDone: setOpened,
+      onLateResult: ({ dispose }) => {
+        dispose();
+      },
     });
   };
-  if (text !== null) {
-    return (
-      <pre dir="auto" translate="no">
-        {formatContentText(theirs.contentKind, text)}
-      </pre>
-    );
-  }
+  if (opened !== null) return <opened.View title={theirs.title} />;
   return (
     <Stack $gap={2}>
       <span>{t("conflict.changed_body")}</span>

@@ -9,7 +9,6 @@ import { useTranslation } from "react-i18next";
 
 import { ContentSection } from "../form/ContentSection.tsx";
 import type { SecretDraft } from "../form/secret-draft.ts";
-import { openText } from "./open-text.ts";
 import type { EditingSecret } from "./secret-change.ts";
 
 interface EditContentSectionProps {
@@ -44,7 +43,7 @@ export function EditContentSection({ vault, secret, disabled, onOpened, onConten
   };
   const handleOpen = () => {
     operation.start({
-      run: (options, opener) => openText(vault, secret.secretId, opener, options),
+      run: (options, opener) => vault.openText(secret.secretId, opener, options),
       onDone: (text) => {
         onOpened(text);
         startEditing(text);

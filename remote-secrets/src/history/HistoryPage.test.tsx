@@ -5,6 +5,7 @@ import {
   createFakeVault,
   expectAccessible,
   createPictureFile,
+  readOpened,
   renderApp,
   type FakeVault,
   createOpenerHandle,
@@ -66,7 +67,7 @@ describe("HistoryPage", () => {
     });
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Version 1 is the latest again." });
     const opened = await vault.openSecret(secretId, createOpenerHandle(createPictureFile("garden")));
-    expect(new TextDecoder().decode(opened.content ?? new Uint8Array())).toBe("first");
+    expect(readOpened(opened.handle).content).toBe("first");
   });
 
   it("rejects a wrong picture, and changes nothing", async () => {

@@ -5,7 +5,6 @@ import { Page, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import { wipeOpened } from "../vault/wipe-opened.ts";
 import { LinkFailure } from "./LinkFailure.tsx";
 import { PreviewSkeleton } from "./PreviewSkeleton.tsx";
 import { OpenedShareView } from "./OpenedShareView.tsx";
@@ -75,7 +74,9 @@ function LinkSharePanel({ visitor, shareId, preview, isPublic, openedShare }: Li
     operation.start({
       run: (options) => visitor.openShare(shareId, credentials, options),
       onDone: openedShare.setShare,
-      onLateResult: wipeOpened,
+      onLateResult: ({ dispose }) => {
+        dispose();
+      },
     });
   };
   if (isPortalError(operation.error, "share_unavailable", "link_incomplete"))

@@ -1,5 +1,5 @@
 import { usePortal, type OpenedShare, type Sender } from "@relicario/shared/contract";
-import { NumberedWords, RevealedContent } from "@relicario/shared/forms";
+import { NumberedWords } from "@relicario/shared/forms";
 import {
   Button,
   ButtonLink,
@@ -40,7 +40,7 @@ export function OpenedShareView({ share, reportAction, onClose }: OpenedShareVie
       <TopStack ref={topRef} tabIndex={-1} role="group" aria-label={title}>
         <SenderNotice sender={share.sender} />
         <Card data-tour="shared-content">
-          <RevealedContent title={title} openedContent={share} />
+          <share.View title={title} />
         </Card>
       </TopStack>
       <Stack data-tour="shared-keep">

@@ -9,7 +9,6 @@ import { useLocation } from "react-router-dom";
 
 import { receivedKeys } from "../data/received.ts";
 import { BlockedSender, ChangedSender, UnknownSender } from "../people/SenderDecision.tsx";
-import { wipeOpened } from "../vault/wipe-opened.ts";
 import { WithVault } from "../vault/WithVault.tsx";
 import { LinkFailure } from "./LinkFailure.tsx";
 import { ShareFacts } from "./ShareFacts.tsx";
@@ -67,7 +66,9 @@ function OpenPersonShare({ vault, shareId, isViewLimited, openedShare }: OpenPer
         openedShare.setShare(share);
         void client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) });
       },
-      onLateResult: wipeOpened,
+      onLateResult: ({ dispose }) => {
+        dispose();
+      },
     });
   };
   const details = error === null ? null : parsePersonDetails(error);

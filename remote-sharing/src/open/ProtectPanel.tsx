@@ -1,4 +1,4 @@
-import { usePortal, type OpenedShare, type Vault } from "@relicario/shared/contract";
+import { usePortal, type NewSecretInput, type OpenedShare, type Vault } from "@relicario/shared/contract";
 import { DeviceQuestion, OpenerPrompt, OperationProgress, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
@@ -21,7 +21,6 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { refreshQuery } from "../data/sharing.ts";
-import { protectReceived } from "../vault/protect-received.ts";
 
 interface ProtectPanelProps {
   readonly share: OpenedShare;
@@ -142,11 +141,11 @@ function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormPr
     operation.start({
       run: async (options, opener) => {
         if (status === "locked" && opener !== null) await vault.unlock(opener, options);
-        const firstProtection =
+        const protection: NewSecretInput["protection"] =
           status === "empty" && opener !== null
-            ? { protection: { kind: "picture" as const, picture: opener, name: t("keep.first_picture_name") } }
-            : {};
-        await protectReceived(vault, { openedContent: share, title, ...firstProtection }, options);
+            ? { kind: "picture", picture: opener, name: t("keep.first_picture_name") }
+            : { kind: "openers", openerIds: [] };
+        await vault.protectOpened(share.handle, { title, tags: [], protection }, options);
       },
       onDone: onProtected,
     });

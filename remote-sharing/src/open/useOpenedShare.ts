@@ -1,10 +1,8 @@
 import { usePortal, type OpenedShare } from "@relicario/shared/contract";
 import { useEffect, useRef, useState } from "react";
 
-import { wipeOpened } from "../vault/wipe-opened.ts";
-
 /**
- * `closed`: the bytes are wiped and, after a lock, also the keys that could open the share again.
+ * `closed`: the content is wiped and, after a lock, also the keys that could open the share again.
  */
 type OpenedShareState =
   | { readonly status: "unopened" | "closed" }
@@ -17,8 +15,8 @@ export interface OpenedShareAccess {
 }
 
 /**
- * Keeps the page's opened share in memory. Overwrites its bytes on close, when the page is left,
- * and when the portal locks or signs out.
+ * Keeps the page's opened share. Wipes it on close, when the page is left, and when the portal
+ * locks or signs out.
  */
 export function useOpenedShare(): OpenedShareAccess {
   const { onLock } = usePortal();
@@ -53,6 +51,6 @@ export function useOpenedShare(): OpenedShareAccess {
 }
 
 function wipe(shareRef: { current: OpenedShare | null }): void {
-  if (shareRef.current !== null) wipeOpened(shareRef.current);
+  shareRef.current?.dispose();
   shareRef.current = null;
 }

@@ -1,12 +1,10 @@
 import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
-import { NumberedWords, OperationProgress, RevealedContent, useVaultOperation } from "@relicario/shared/forms";
+import { NumberedWords, OperationProgress, useVaultOperation } from "@relicario/shared/forms";
 import { getFormats } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
-
-import { protectReceived } from "../vault/protect-received.ts";
 
 interface AnswerPanelProps {
   readonly vault: Vault;
@@ -40,7 +38,12 @@ export function AnswerPanel({
 
   const handleProtect = () => {
     start({
-      run: (options) => protectReceived(vault, { openedContent: answer, title }, options),
+      run: (options) =>
+        vault.protectOpened(
+          answer.handle,
+          { title, tags: [], protection: { kind: "openers", openerIds: [] } },
+          options,
+        ),
       onDone: () => {
         setIsProtected(true);
       },
@@ -57,7 +60,7 @@ export function AnswerPanel({
           </Note>
         </div>
       )}
-      <RevealedContent title={title} openedContent={answer} />
+      <answer.View title={title} />
       <NumberedWords words={answer.receiptWords} label={t("answer.words_label")} />
       <SmallText>{t("answer.words_hint")}</SmallText>
       {running && <OperationProgress progress={progress} initialPhase="sealing" />}

@@ -9,7 +9,6 @@ import { useTranslation } from "react-i18next";
 import { useRefetch } from "../data/sharing.ts";
 import { CardFacts, CardHeader, CardName } from "../link/card-header.tsx";
 import { LinkPanel } from "../link/LinkPanel.tsx";
-import { wipeOpened } from "../vault/wipe-opened.ts";
 import { AnswerPanel } from "./AnswerPanel.tsx";
 
 interface RequestCardProps {
@@ -72,7 +71,9 @@ export function RequestCard({ vault, request }: RequestCardProps) {
       onDone: (openedAnswer) => {
         setAnswer(openedAnswer);
       },
-      onLateResult: wipeOpened,
+      onLateResult: ({ dispose }) => {
+        dispose();
+      },
     });
   };
   return (
@@ -158,7 +159,7 @@ export function RequestCard({ vault, request }: RequestCardProps) {
   );
 }
 
-/** Keeps the opened answer. Overwrites its bytes when it is replaced, at a lock, and on unmount. */
+/** Keeps the opened answer. Wipes it when it is replaced, at a lock, and on unmount. */
 function useOpenedAnswer() {
   const { onLock } = usePortal();
   const [answer, setAnswer] = useState<OpenedAnswer | null>(null);
@@ -169,7 +170,7 @@ function useOpenedAnswer() {
     });
     return () => {
       unsubscribe();
-      wipeOpened(answer);
+      answer.dispose();
     };
   }, [answer, onLock]);
   return { answer, setAnswer };

@@ -1,3 +1,5 @@
+import type { ComponentType } from "react";
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VaultProgress) => void;
@@ -40,8 +42,40 @@ export interface RecoveryImage {
   readonly createdAt: string;
 }
 
-/** An opened secret. The caller keeps the plaintext until the view closes, then drops it. */
-export interface OpenedSecret {
+/**
+ * Handle of a content that the vault opened. It is frozen and has no data, because the content
+ * stays in the vault's origin.
+ *
+ * Every operation refuses any other object with `vault_locked`, as well as a handle whose content
+ * was disposed of, by {@link OpenedContent.dispose}, a lock or the end of the tab.
+ */
+export interface OpenedHandle {
+  readonly [Symbol.toStringTag]: "OpenedHandle";
+}
+
+/** A content that the vault opened, and keeps in its origin. */
+export interface OpenedContent {
+  readonly contentKind: ContentKind;
+  readonly name: string;
+  readonly mime: string;
+  /** Bytes of the plain content. */
+  readonly size: number;
+  readonly handle: OpenedHandle;
+  /**
+   * Shows the content in a frame of the vault's origin: hidden until the person reveals it; to be
+   * copied, printed and saved there.
+   */
+  readonly View: ComponentType<OpenedViewProps>;
+  /** Wipes the content, also in its views. Call it when the screen closes. Idempotent. */
+  readonly dispose: () => void;
+}
+
+export interface OpenedViewProps {
+  /** Heading on paper, for a content that was sealed without a title. */
+  readonly title: string;
+}
+
+export interface OpenedSecret extends OpenedContent {
   readonly secretId: string;
   readonly version: number;
   readonly title: string;
@@ -51,50 +85,10 @@ export interface OpenedSecret {
    */
   readonly signedTitle: string | null;
   readonly tags: readonly string[];
-  readonly contentKind: ContentKind;
-  readonly name: string;
-  readonly mime: string;
-  /** Bytes of the plain content. */
-  readonly size: number;
   /** False for an older version. Wherever an older version is shown, label it as such. */
   readonly current: boolean;
-  /** Null for content that is too large for memory: {@link save} streams it. */
-  readonly content: Uint8Array<ArrayBuffer> | null;
   /** `not_verified`: the secret opened, but no author key of this account signed it. */
   readonly signatureStatus: "verified" | "not_verified";
-  /**
-   * Writes the content to `target`, a file that the person chose, and resolves with null. Without a
-   * `target` it writes a private file and resolves with that. No file with the given name appears
-   * before the last byte is verified.
-   *
-   * Fails with `vault_locked` after a lock, `decryption_failed`, `storage_full`, `cancelled`.
-   */
-  readonly save: (target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
-  /**
-   * Returns the sealed content and its identity, for "save as age file". Call it only when the
-   * person asks for the file: no other call takes the identity out of the worker.
-   *
-   * Fails with `vault_locked` after a lock, and with `payload_too_large` if `content` is null.
-   */
-  readonly exportAgeFile: () => Promise<AgeFile>;
-  /**
-   * Wipes the data that the worker keeps for {@link exportAgeFile}. Call it when the view closes.
-   */
-  readonly dispose: () => void;
-}
-
-/**
- * The sealed content as the service stores it, and the identity that opens it
- * (`AGE-SECRET-KEY-PQ-1…`).
- */
-export interface AgeFile {
-  readonly sealedContent: Uint8Array<ArrayBuffer>;
-  readonly identity: string;
-  /**
-   * Bytes of the plain content. Texts are padded with line feeds after these bytes: cut them off
-   * with `age -d -i … | head -c <size>`.
-   */
-  readonly size: number;
 }
 
 export interface PictureFieldProps {

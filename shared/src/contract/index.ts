@@ -1,10 +1,12 @@
 export { isSameSiteVault, Origin } from "./addresses.ts";
 export type {
-  AgeFile,
   CallOptions,
   ContentKind,
   PictureFieldProps,
+  OpenedContent,
+  OpenedHandle,
   OpenedSecret,
+  OpenedViewProps,
   RecoveryImage,
   OpenerHandle,
   VaultProgress,
@@ -116,7 +118,6 @@ export {
   type RequestPreview,
   type SharePreview,
   type OpenedAnswer,
-  type OpenedContent,
   type OpenedShare,
   type PersonDetails,
   type PersonKeys,

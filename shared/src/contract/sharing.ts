@@ -1,7 +1,7 @@
 import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
-import type { CallOptions, ContentKind, PictureFieldProps, OpenedSecret, OpenerHandle } from "./contents.ts";
+import type { CallOptions, ContentKind, OpenedContent, OpenerHandle, PictureFieldProps } from "./contents.ts";
 
 /*
  * Sharing, requesting and receiving. Operations that need an account are part of the vault.
@@ -201,23 +201,6 @@ export interface Sender {
   readonly userName: string;
   readonly trust: "compared" | "known" | "says";
   readonly safetyWords: readonly string[];
-}
-
-/**
- * A content that another person sealed. The caller keeps the plaintext until the view closes, then
- * drops it.
- */
-export interface OpenedContent {
-  readonly contentKind: ContentKind;
-  readonly name: string;
-  readonly mime: string;
-  /** Bytes of the plain content. */
-  readonly size: number;
-  /** Null for content that is too large for memory: {@link save} streams it. */
-  readonly content: Uint8Array<ArrayBuffer> | null;
-  /** As {@link OpenedSecret.save}. */
-  readonly save: OpenedSecret["save"];
-  readonly dispose: () => void;
 }
 
 export interface OpenedShare extends OpenedContent {

@@ -5,6 +5,7 @@ import type {
   CallOptions,
   ContentKind,
   PictureFieldProps,
+  OpenedHandle,
   OpenedSecret,
   RecoveryImage,
   OpenerHandle,
@@ -65,6 +66,17 @@ export interface Vault {
    */
   readonly protect: (
     request: NewSecretInput,
+    options?: CallOptions,
+  ) => Promise<{ readonly secretId: string; readonly version: number }>;
+
+  /**
+   * Seals a content that the vault or a visitor of this tab has opened, as a new secret under the
+   * content's own name and kind. Fails with the codes of {@link protect}, and with `vault_locked`
+   * for a content that was disposed of.
+   */
+  readonly protectOpened: (
+    opened: OpenedHandle,
+    secret: Pick<NewSecretInput, "title" | "tags" | "protection">,
     options?: CallOptions,
   ) => Promise<{ readonly secretId: string; readonly version: number }>;
 
@@ -196,6 +208,14 @@ export interface Vault {
     opener: OpenerHandle | null,
     options?: OpenSecretOptions,
   ) => Promise<OpenedSecret>;
+
+  /**
+   * Opens a text, seed phrase or record for a form that edits it. The only operation that gives
+   * plaintext to the page: {@link openSecret} shows a content without it.
+   *
+   * Fails with the codes of {@link openSecret}, and with `payload_too_large` for any other content.
+   */
+  readonly openText: (secretId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<string>;
 
   /**
    * Verifies that a copy of the picture still opens a secret, without returning any of its content.

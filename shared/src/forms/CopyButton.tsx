@@ -1,10 +1,10 @@
 import { Check, Copy } from "lucide-react";
-import { useState } from "react";
+import { useState, type ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { Button, type ButtonSize, type ButtonTone } from "../ui/Button.tsx";
-import { clipboardClearMilliseconds, copyTemporarily } from "./clipboard.ts";
+import { Button as PlainButton, type ButtonProps, type ButtonSize, type ButtonTone } from "../ui/Button.tsx";
+import { clearClipboardLater, clipboardClearMilliseconds } from "./clipboard.ts";
 import { FieldError } from "./Field.tsx";
 import { SmallText, visuallyHidden } from "../ui/layout.tsx";
 
@@ -16,23 +16,33 @@ export interface CopyButtonProps {
   readonly sensitive?: boolean;
   readonly tone?: ButtonTone;
   readonly size?: ButtonSize;
+  /** Clears the clipboard after a sensitive copy; resolves when it is cleared. */
+  readonly clearClipboard?: () => Promise<void>;
+  readonly Button?: ComponentType<ButtonProps>;
 }
 
 type CopyState = "idle" | "copied" | "cleared" | "refused";
 
-export function CopyButton({ getText, label, sensitive = false, tone = "quiet", size = "medium" }: CopyButtonProps) {
+export function CopyButton({
+  getText,
+  label,
+  sensitive = false,
+  tone = "quiet",
+  size = "medium",
+  clearClipboard = clearClipboardLater,
+  Button = PlainButton,
+}: CopyButtonProps) {
   const { t } = useTranslation("common");
   const [state, setState] = useState<CopyState>("idle");
 
   const handleCopy = () => {
-    const copyPromise = sensitive
-      ? copyTemporarily(getText(), () => {
-          setState("cleared");
-        }).copied
-      : navigator.clipboard.writeText(getText());
-    copyPromise.then(
+    navigator.clipboard.writeText(getText()).then(
       () => {
         setState("copied");
+        if (sensitive)
+          void clearClipboard().then(() => {
+            setState("cleared");
+          });
       },
       () => {
         setState("refused"); // a hint next to the button tells the person to copy by hand

@@ -1,8 +1,8 @@
 import { Printer } from "lucide-react";
-import { useState } from "react";
+import { useState, type ComponentType } from "react";
 import { styled } from "styled-components";
 
-import { Button, type ButtonTone } from "../ui/Button.tsx";
+import { Button as PlainButton, type ButtonProps, type ButtonTone } from "../ui/Button.tsx";
 import { s, space } from "../ui/tokens.ts";
 import { Verbatim } from "../ui/Verbatim.tsx";
 import { PrintSheet } from "./PrintSheet.tsx";
@@ -18,10 +18,18 @@ export interface PrintButtonProps {
    * Called when the browser's print dialog closes. A page cannot know whether anything was printed.
    */
   readonly onPrinted?: () => void;
+  readonly Button?: ComponentType<ButtonProps>;
 }
 
 /** Prints a text without showing it on the screen. */
-export function PrintButton({ label, title, getText, tone = "quiet", onPrinted }: PrintButtonProps) {
+export function PrintButton({
+  label,
+  title,
+  getText,
+  tone = "quiet",
+  onPrinted,
+  Button = PlainButton,
+}: PrintButtonProps) {
   const [printedText, setPrintedText] = useState<string | null>(null);
   return (
     <>

@@ -24,7 +24,7 @@ export {
   type ChoiceGroupProps,
   type SwitchProps,
 } from "./choices.tsx";
-export { clipboardClearMilliseconds, copyTemporarily, type TemporaryCopy } from "./clipboard.ts";
+export { clearClipboardLater, clipboardClearMilliseconds } from "./clipboard.ts";
 export { CopyButton, type CopyButtonProps } from "./CopyButton.tsx";
 export { DeviceQuestion, type DeviceQuestionProps } from "./DeviceQuestion.tsx";
 export { Field, FieldError, Hint, Label, type ControlAttributes, type CommonFieldProps } from "./Field.tsx";
@@ -62,7 +62,6 @@ export {
   type RecordDraftField,
 } from "./record/record-draft.ts";
 export { RecordEditor, type RecordEditorProps } from "./record/RecordEditor.tsx";
-export { RevealedContent, type RevealedContentProps } from "./RevealedContent.tsx";
 export { PrintSheet, type PrintSheetProps } from "./PrintSheet.tsx";
 export { saveFile } from "./save-file.ts";
 export { SeedField, type SeedFieldProps } from "./seed/SeedField.tsx";
@@ -73,4 +72,3 @@ export { StrengthMeter, useStrength, type Strength, type StrengthMeterProps } fr
 export { VerbatimOutput } from "./strength/VerbatimOutput.tsx";
 export { Stepper, type StepperProps } from "./Stepper.tsx";
 export { TagField, type TagFieldProps } from "./TagField.tsx";
-export { revealMilliseconds } from "./useReveal.ts";

@@ -15,7 +15,7 @@ import type {
 import { chosenStrength } from "../contract/strength-level.ts";
 import { estimateStrength } from "../contract/strength.ts";
 import { PortalError } from "../errors/index.ts";
-import type { FakeContent } from "./fake-content.ts";
+import type { FakeContent } from "./fake-content.tsx";
 import {
   releaseAllOpeners,
   readBlobText,

@@ -17,7 +17,7 @@ import type {
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { isValidText, throwIfCancelled, throwIfInvalid, type FakeAccount } from "./fake-account.ts";
 import type { RecordCall } from "./fake-call.ts";
-import { createOpenedContent, type FakeContent } from "./fake-content.ts";
+import { createOpenedContent, type FakeContent } from "./fake-content.tsx";
 import { readBlobText } from "./fake-picture-field.tsx";
 
 /** An existing request of this account. */

@@ -21,7 +21,7 @@ import { estimateStrength } from "../contract/strength.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { throwIfCancelled, throwIfInvalid, type FakeAccount } from "./fake-account.ts";
 import type { RecordCall } from "./fake-call.ts";
-import { createOpenedContent, type FakeContent } from "./fake-content.ts";
+import { createOpenedContent, type FakeContent } from "./fake-content.tsx";
 import { FakePictureField, releaseOpener, readBlobText, resolveHandle } from "./fake-picture-field.tsx";
 
 /** A person in the key directory. */

@@ -2,6 +2,7 @@ import { maxFileNameLength } from "../api/index.ts";
 import type {
   CallOptions,
   ListOptions,
+  NewSecretInput,
   OpenedSecret,
   RecoveryCode,
   SecretChange,
@@ -22,7 +23,7 @@ import {
   type InMemoryVersion,
 } from "./fake-account.ts";
 import type { RecordCall, FailableMember } from "./fake-call.ts";
-import { createOpenedContent } from "./fake-content.ts";
+import { createOpenedContent, readOpened } from "./fake-content.tsx";
 import { createFakeDeviceLinks, type FakeDeviceLinksSettings } from "./fake-device-links.ts";
 import { createFakeImports, type FakeImportsSettings } from "./fake-imports.ts";
 import { createFakeOpeners } from "./fake-openers.ts";
@@ -95,6 +96,21 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
   };
+
+  async function protect(
+    request: Omit<NewSecretInput, "content"> & { readonly content: string },
+    options: CallOptions | undefined,
+  ) {
+    const { protection, title, name } = request;
+    throwIfInvalid({ title: !isValidText(title), name: !isValidText(name, maxFileNameLength) });
+    if (account.getState().status === "locked") throw new PortalError("vault_locked");
+    const openerIds = await account.resolveProtection(protection);
+    reportSteps(options);
+    throwIfCancelled(options);
+    const secretId = account.addSecret(request, openerIds);
+    if (account.getState().status === "empty") account.unlock();
+    return { secretId, version: 1 };
+  }
 
   async function update(
     secretId: string,
@@ -216,17 +232,14 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       );
     },
     protect: async (request, options) => {
-      const { protection, title, name, content } = request;
-      if (protection.kind === "picture") account.resolvePicture(protection.picture);
+      if (request.protection.kind === "picture") account.resolvePicture(request.protection.picture);
       recordCall("protect", options);
-      throwIfInvalid({ title: !isValidText(title), name: !isValidText(name, maxFileNameLength) });
-      if (account.getState().status === "locked") throw new PortalError("vault_locked");
-      const openerIds = await account.resolveProtection(protection);
-      reportSteps(options);
-      throwIfCancelled(options);
-      const secretId = account.addSecret({ ...request, content: await readBlobText(content) }, openerIds);
-      if (account.getState().status === "empty") account.unlock();
-      return { secretId, version: 1 };
+      return protect({ ...request, content: await readBlobText(request.content) }, options);
+    },
+    protectOpened: async (opened, { title, tags, protection }, options) => {
+      if (protection.kind === "picture") account.resolvePicture(protection.picture);
+      recordCall("protectOpened", options);
+      return protect({ title, tags, protection, ...readOpened(opened) }, options);
     },
     update: async (secretId, change, options) => {
       recordCall("update", options);
@@ -298,6 +311,12 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       for (const phase of ["fetching", "opening"] as const) options?.onProgress?.({ phase, done: 1, total: 1 });
       const lockCount = account.getLockCount();
       return createOpenedSecret(secret, version, options?.version, () => account.getLockCount() > lockCount);
+    },
+    openText: async (secretId, handle, options) => {
+      recordCall("openText", options);
+      const { contentKind, content, large } = (await openWith(secretId, handle)).version;
+      if (contentKind === "file" || large) throw new PortalError("payload_too_large");
+      return content;
     },
     checkCopy: async (secretId, handle, options) => {
       recordCall("checkCopy", options);
@@ -467,10 +486,9 @@ function createOpenedSecret(
   isLocked: () => boolean,
 ): OpenedSecret {
   const current = versionNumber === secret.versions.length;
-  const { isDisposed, ...openedContent } = createOpenedContent(version, isLocked);
   const { title, tags } = current ? secret : version;
   return {
-    ...openedContent,
+    ...createOpenedContent(version, isLocked),
     secretId: secret.secretId,
     version: versionNumber,
     title,
@@ -478,15 +496,6 @@ function createOpenedSecret(
     tags,
     current,
     signatureStatus: secret.foreign ? "not_verified" : "verified",
-    exportAgeFile: async () => {
-      if (isDisposed()) throw new PortalError("vault_locked");
-      if (version.large) throw new PortalError("payload_too_large");
-      return Promise.resolve({
-        sealedContent: Uint8Array.from(new TextEncoder().encode(version.content)),
-        identity: "AGE-SECRET-KEY-PQ-1FAKE",
-        size: openedContent.size,
-      });
-    },
   };
 }
 

@@ -7,7 +7,7 @@ export {
   type RecordedHttpCall,
   type FakeHttpClient,
 } from "./fake-http-client.ts";
-export { createOpenedContent, type FakeContent } from "./fake-content.ts";
+export { createOpenedContent, readOpened, type FakeContent } from "./fake-content.tsx";
 export { createFakePortal, type FakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 export { createFakeRequestVisitor, type FakeRequestVisitor, type FakeOwnRequest } from "./fake-requests.ts";
 export {

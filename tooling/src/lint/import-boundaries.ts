@@ -157,7 +157,7 @@ const layers = {
     ["camera", "drives", "flow", "qr", "reset-account"],
     ["elements"],
     ["openers"],
-    ["picture"],
+    ["opened", "picture"],
     ["backup", "element-views", "recover"],
     ["devices", "safeguard"],
   ],

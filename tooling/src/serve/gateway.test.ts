@@ -269,6 +269,7 @@ describe("the gateway", () => {
             'publickey-credentials-get=(self "http://localhost:3004")',
         ),
       });
+      expect(headers["permissions-policy"]).toContain("clipboard-read=(),");
     });
 
     it("redirects from 127.0.0.1 to localhost", async () => {

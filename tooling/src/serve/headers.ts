@@ -13,24 +13,23 @@ export function buildCommonHeaders(
   };
 }
 
-const permissions = {
-  "clipboard-read": "(self)",
-  ...Object.fromEntries(
-    [
-      "accelerometer",
-      "display-capture",
-      "geolocation",
-      "gyroscope",
-      "magnetometer",
-      "microphone",
-      "midi",
-      "payment",
-      "serial",
-      "usb",
-      "hid",
-    ].map((name) => [name, "()"]),
-  ),
-};
+/** Permissions of no document. What an element copied is not for script of the page to read. */
+const refusedPermissions = Object.fromEntries(
+  [
+    "clipboard-read",
+    "accelerometer",
+    "display-capture",
+    "geolocation",
+    "gyroscope",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "payment",
+    "serial",
+    "usb",
+    "hid",
+  ].map((name) => [name, "()"]),
+);
 
 /**
  * Header of a document: scripts without integrity are not even fetched.
@@ -50,7 +49,7 @@ function buildPermissionsPolicy({
 > {
   const passedOn = vaultOrigin === undefined ? "(self)" : `(self "${vaultOrigin}")`;
   const all = {
-    ...permissions,
+    ...refusedPermissions,
     camera,
     "clipboard-write": passedOn,
     "publickey-credentials-create": passedOn,

@@ -35,7 +35,7 @@ describe("an attacker who reads the memory of a locked page", () => {
     const { file } = randomFile(6 * fakePartBytes + 77);
     const { secretId } = await vault.protect(fileSecret("Film", file));
     const openedFilm = await vault.openSecret(secretId, makePictureHandle("market"));
-    await openedFilm.save(null); // the upload's worker now holds plaintext
+    await openedFilm.save(); // the upload's worker now holds plaintext
 
     const [sendingStarted, sendingAllowed] = [createGate(), createGate()];
     service.beforeCall = async (call) => {

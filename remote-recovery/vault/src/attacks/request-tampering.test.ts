@@ -226,7 +226,7 @@ describe("a service between a request and its answer", () => {
         signal: new AbortController().signal,
         onProgress: () => undefined,
       });
-      return new Uint8Array(await (saved ?? new Blob()).arrayBuffer());
+      return new Uint8Array(await saved.arrayBuffer());
     };
     expect(await save()).toEqual(plaintext);
     const { provided } = requireStoredRequest(world, requestId);

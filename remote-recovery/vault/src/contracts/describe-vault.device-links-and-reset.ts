@@ -28,7 +28,7 @@ export function describeDeviceLinksAndReset(make: CreateHarness): void {
       await vault.deviceLinks.join(offer, passkeyOpener.handle);
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       const [id] = await listSecretIds(vault);
-      expect(decodeContent(await vault.openSecret(id, passkeyOpener.handle))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(id, passkeyOpener.handle))).toBe("house");
       await expect(vault.openers.list()).resolves.toMatchObject({
         openers: [{ kind: "image" }, { kind: "passkey", name: "New laptop", secretCount: 1 }],
       });

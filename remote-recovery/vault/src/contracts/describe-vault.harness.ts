@@ -1,5 +1,6 @@
 import type {
   DeviceKind,
+  OpenedContent,
   OpenerKind,
   OpenerHandle,
   RecoveryCode,
@@ -9,6 +10,8 @@ import type {
   Visitor,
 } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
+
+export { decodeContent } from "../testing/decode-content.ts";
 
 /** State of an account at the start of a test; omitted members are absent. */
 export interface Scenario {
@@ -75,9 +78,25 @@ interface ScenarioUpload {
   readonly name: string;
 }
 
+/** Members of the contract whose opened contents have neither a handle nor a view. */
+type WithoutViews<Members> = {
+  readonly [Name in keyof Members]: Members[Name] extends (
+    ...args: infer Arguments
+  ) => Promise<infer Opened extends OpenedContent>
+    ? (...args: Arguments) => Promise<Omit<Opened, "handle" | "View">>
+    : Members[Name];
+};
+
+interface HarnessVault extends WithoutViews<
+  Omit<Vault, "PictureField" | "protectOpened" | "openText" | "received" | "requests">
+> {
+  readonly received: WithoutViews<Vault["received"]>;
+  readonly requests: WithoutViews<Vault["requests"]>;
+}
+
 /** A vault, and functions that act as the account's other devices and as other people. */
 export interface Harness {
-  readonly vault: Omit<Vault, "PictureField"> & { readonly generateRecoveryCode: () => Promise<RecoveryCode> };
+  readonly vault: HarnessVault & { readonly generateRecoveryCode: () => Promise<RecoveryCode> };
   readonly makeHandle: (picture: string, passphrase?: string) => OpenerHandle;
   /**
    * `credential` is the words of a recovery code, or the byte that fills a passkey's PRF output.
@@ -116,7 +135,7 @@ export interface LinkScenario {
 }
 
 export interface LinkHarness {
-  readonly visitor: Omit<Visitor, "PictureField">;
+  readonly visitor: WithoutViews<Omit<Visitor, "PictureField">>;
   /** Id of the share or the request. */
   readonly id: string;
   readonly makeHandle: Harness["makeHandle"];
@@ -148,10 +167,6 @@ export async function listSecretIds({ list }: Pick<Vault, "list">): Promise<[str
   const [firstId, ...rest] = (await list()).map(({ secretId }) => secretId);
   if (firstId === undefined) throw new RangeError("the list needs at least one row");
   return [firstId, ...rest];
-}
-
-export function decodeContent({ content }: { readonly content: Uint8Array | null }): string | null {
-  return content === null ? null : new TextDecoder().decode(content);
 }
 
 /** Protects with `picture`; without one, with the openers of the book. */

@@ -85,7 +85,7 @@ export function describeOpeners(make: CreateHarness): void {
         openers: [{ kind: "image" }, { id: openerId, kind: "recovery_code", name: "Paper", secretCount: 0 }],
       });
       const { secretId } = await vault.protect(textSecret("Key", "door"));
-      expect(decodeContent(await vault.openSecret(secretId, paperOpener.handle))).toBe("door");
+      expect(await decodeContent(await vault.openSecret(secretId, paperOpener.handle))).toBe("door");
       await expect(vault.openSecret(deedId, paperOpener.handle)).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.openers.resealForAllOpeners(paperOpener.handle)).resolves.toEqual({
         resealedCount: 0,
@@ -98,7 +98,7 @@ export function describeOpeners(make: CreateHarness): void {
         }),
       ).resolves.toEqual({ resealedCount: 1, skippedIds: [] });
       expect(progress).toEqual(expect.arrayContaining(["sealing 0/1", "sealing 1/1"]));
-      expect(decodeContent(await vault.openSecret(deedId, paperOpener.handle))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(deedId, paperOpener.handle))).toBe("house");
       await expect(vault.openers.resealForAllOpeners(makeHandle("garden"))).resolves.toEqual({
         resealedCount: 0,
         skippedIds: [],
@@ -132,7 +132,7 @@ export function describeOpeners(make: CreateHarness): void {
         unlocked: false,
       });
       const [id] = await listSecretIds(vault);
-      expect(decodeContent(await vault.openSecret(id, makeKeyHandle("passkey", "7")))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(id, makeKeyHandle("passkey", "7")))).toBe("house");
       const { openers } = await vault.openers.list();
       expect(openers).toMatchObject([
         { secretCount: 1, soleOpenerOf: [] },
@@ -245,8 +245,8 @@ export function describeOpeners(make: CreateHarness): void {
       await expect(vault.openSecret(id, makeHandle("garden"))).rejects.toEqual(
         errorWithCode("not_this_picture_or_passphrase"),
       );
-      expect(decodeContent(await vault.openSecret(id, makeHandle("garden", "nine stones")))).toBe("house");
-      expect(decodeContent(await vault.openSecret(id, makeHandle("garden", "nine stones"), { version: 1 }))).toBe(
+      expect(await decodeContent(await vault.openSecret(id, makeHandle("garden", "nine stones")))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(id, makeHandle("garden", "nine stones"), { version: 1 }))).toBe(
         "hut",
       );
       await expect(vault.shares.list()).resolves.toMatchObject([{ shareId, revokedAt: expect.any(String) as string }]);
@@ -263,7 +263,7 @@ export function describeOpeners(make: CreateHarness): void {
         name: "Harbour",
       });
       await expect(vault.openers.recognise(makeHandle("harbour"))).resolves.toEqual({ openerId });
-      expect(decodeContent(await vault.openSecret(id, makeHandle("harbour")))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(id, makeHandle("harbour")))).toBe("house");
       await expect(vault.openSecret(id, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_this_picture"));
     });
   });
@@ -292,7 +292,7 @@ export function describeOpeners(make: CreateHarness): void {
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
       await expect(vault.openers.list()).resolves.toMatchObject({ openers: [{ kind: "image", name: "Garden" }] });
       await expect(vault.openSecret(id, makeHandle("lake"))).rejects.toEqual(errorWithCode("not_this_picture"));
-      expect(decodeContent(await vault.openSecret(id, makeHandle("garden")))).toBe("house");
+      expect(await decodeContent(await vault.openSecret(id, makeHandle("garden")))).toBe("house");
       await expect(vault.requests.list()).resolves.toEqual([]);
       await expect(vault.requests.list({ includeEnded: true })).resolves.toMatchObject([
         { title: "The permit", state: "revoked", discrepancy: null },

@@ -1,5 +1,5 @@
 import { PortalError } from "@relicario/shared/errors";
-import { parsePersonDetails, type NewShareInput, type Vault } from "@relicario/shared/contract";
+import { parsePersonDetails, type NewShareInput } from "@relicario/shared/contract";
 
 import {
   errorWithCode,
@@ -380,8 +380,7 @@ export function describeSharing(make: CreateHarness): void {
         size: 10,
         sender: { userId: row.from.userId, userName: "bruno", trust: "known", safetyWords },
       });
-      expect(decodeContent(opened)).toBe("left twice");
-      expect((await opened.save(null))?.size).toBe(10);
+      expect(await decodeContent(opened)).toBe("left twice");
       await expect(vault.received.list()).resolves.toMatchObject([
         { from: { trust: "known" }, openedAt: expect.any(String) as string },
       ]);
@@ -484,7 +483,7 @@ export function describeSharing(make: CreateHarness): void {
   });
 }
 
-async function expectRefusal(openCall: ReturnType<Vault["received"]["open"]>): Promise<PortalError> {
+async function expectRefusal(openCall: Promise<unknown>): Promise<PortalError> {
   const error: unknown = await openCall.then(
     () => null,
     (reason: unknown) => reason,

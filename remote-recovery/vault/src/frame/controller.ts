@@ -2,7 +2,15 @@
  * The vault's frame: serves vault and visitor to the portal's page. See [Note: The vault in a
  * frame] in protocol.ts.
  */
-import { createChannel, keepOpenDurations, type Channel, type LinkSecret } from "@relicario/shared/contract";
+import {
+  createChannel,
+  keepOpenDurations,
+  type CallOptions,
+  type Channel,
+  type LinkSecret,
+  type NewSecretInput,
+  type OpenedSecret,
+} from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -13,12 +21,14 @@ import type { VaultPortal } from "../page/vault-portal.ts";
 import { createVisitorClient, type VisitorClient } from "../page/visitor-client.ts";
 import { adoptCrossedHandles } from "../rpc/opener-handles.ts";
 import type { MarkQuestion } from "../seal/mark.ts";
+import type { Plain } from "../transfer/plain-content.ts";
 import type { SignInGate } from "../sign-in/sign-in-gate.ts";
 import { createPortEndpoint, type LifeLocks } from "./element-vault.ts";
 import type { FrameHttpClients } from "./frame-http.ts";
 import { createHeldContents } from "./held-contents.ts";
 import { createHeldOpeners } from "./held-openers.ts";
 import {
+  OpenedId,
   OpenerId,
   OperationPath,
   ReceivedHandles,
@@ -56,7 +66,6 @@ export function serveController({
   let lifeLock: Promise<string> | null = null;
   const vaults = new Map<number, VaultParts>();
   const visitors = new Map<number, VisitorClient>();
-  const contents = createHeldContents();
   const activityListeners = new Set<() => void>();
   const elementChannels = new Set<Channel>();
   const markQuestions = new Map<string, { readonly question: MarkQuestion; answer: boolean | null }>();
@@ -65,6 +74,9 @@ export function serveController({
   };
   const openers = createHeldOpeners(() => {
     callElements("lock");
+  });
+  const contents = createHeldContents((openedId) => {
+    callElements("release", openedId);
   });
   let lastId = 0;
 
@@ -146,8 +158,7 @@ export function serveController({
     let wasUnlocked = false;
     parts.members.subscribe(() => {
       const isUnlocked = parts.members.getState().status === "unlocked";
-      if (!isUnlocked) contents.disposeAll();
-      if (wasUnlocked && !isUnlocked) openers.releaseAll(); // not when a device turns out to be locked
+      if (wasUnlocked && !isUnlocked) releaseAll(); // not when a device turns out to be locked
       wasUnlocked = isUnlocked;
       sendMirror();
     });
@@ -161,15 +172,52 @@ export function serveController({
     return parts;
   }
 
-  async function run(call: (args: readonly unknown[]) => unknown, handles: unknown, args: readonly unknown[]) {
+  function releaseAll(): void {
+    contents.disposeAll();
+    openers.releaseAll();
+  }
+
+  /** Seals what this frame holds; the page has the rest of the secret. */
+  async function protectOpened(
+    { members }: VaultParts,
+    openedId: unknown,
+    secret: Omit<NewSecretInput, "contentKind" | "name" | "mime" | "content">,
+    options?: CallOptions,
+  ) {
+    const { contentKind, name, mime, save } = contents.require(OpenedId.parse(openedId));
+    const { title, tags, protection } = secret;
+    const content = await save(options);
+    return members.protect({ title, tags, protection, contentKind, name, mime, content }, options);
+  }
+
+  async function openText({ callOperation }: VaultParts, ...args: readonly unknown[]): Promise<string> {
+    const { contentKind, content, dispose } = (await callOperation(["openSecret"], args)) as Plain<OpenedSecret>;
+    try {
+      if (contentKind === "file" || content === null) throw new PortalError("payload_too_large");
+      return new TextDecoder().decode(content);
+    } finally {
+      content?.fill(0);
+      dispose();
+    }
+  }
+
+  async function run(
+    ownerId: number,
+    call: (args: readonly unknown[]) => unknown,
+    handles: unknown,
+    args: readonly unknown[],
+  ) {
     const { adoptedArgs, release } = adoptCrossedHandles(openers.requireAll(ReceivedHandles.parse(handles)), args);
     try {
-      return contents.toTransferable(await call(adoptedArgs));
+      return contents.toTransferable(await call(adoptedArgs), ownerId);
     } finally {
       release();
     }
   }
 
+  const disposeContent = (openedId: unknown): void => {
+    contents.dispose(OpenedId.parse(openedId));
+  };
   const reportActivity = (): void => {
     for (const listener of activityListeners) listener();
   };
@@ -182,15 +230,26 @@ export function serveController({
       callElements("release", id);
     },
     releaseOpeners: openers.releaseAll,
-    run: (vaultId: number, path: unknown, handles: unknown, ...args: readonly unknown[]) =>
-      run((adoptedArgs) => callVault(requireVault(vaultId), OperationPath.parse(path), adoptedArgs), handles, args),
+    disposeContent,
+    run: (vaultId: number, path: unknown, handles: unknown, ...args: readonly unknown[]) => {
+      const parts = requireVault(vaultId);
+      const frameMembers = {
+        protectOpened: protectOpened.bind(null, parts),
+        openText: openText.bind(null, parts),
+      };
+      return run(
+        vaultId,
+        (adoptedArgs) => callVault(parts, frameMembers, OperationPath.parse(path), adoptedArgs),
+        handles,
+        args,
+      );
+    },
     signOut: async (vaultId: number) => {
       const parts = requireVault(vaultId);
       vaults.delete(vaultId);
-      openers.releaseAll();
+      releaseAll();
       await parts.members.signOut();
     },
-    ...contents.members,
   });
   channel.serve("visitor", {
     start: (version: unknown, signedIn: unknown) => {
@@ -205,8 +264,10 @@ export function serveController({
       );
       return visitorId;
     },
+    disposeContent,
     run: (visitorId: number, name: unknown, handles: unknown, ...args: readonly unknown[]) =>
       run(
+        visitorId,
         (adoptedArgs) => {
           const visitor = visitors.get(visitorId);
           if (visitor === undefined) throw new PortalError("vault_unavailable");
@@ -217,10 +278,10 @@ export function serveController({
         args,
       ),
     close: (visitorId: number) => {
+      contents.disposeOwned(visitorId);
       visitors.get(visitorId)?.close();
       visitors.delete(visitorId);
     },
-    ...contents.members,
   });
 
   return {
@@ -233,6 +294,7 @@ export function serveController({
         getDraft: openers.getDraft,
         release: openers.release,
       });
+      elementChannel.serve("contents", contents.elementMembers);
       elementChannel.serve("vault", {
         activity: reportActivity,
         examine: (vaultId: number, ...args: Parameters<VaultParts["examine"]>) =>
@@ -278,10 +340,16 @@ const LinkSecretSchema = z.strictObject({ path: z.string(), s: z.string(), n: z.
  * Calls an operation of the contract. Members of groups that this page does not implement, and all
  * others, are the worker's, which refuses what is no operation.
  */
-function callVault({ members, callOperation }: VaultParts, path: readonly string[], args: readonly unknown[]) {
+function callVault(
+  { members, callOperation }: VaultParts,
+  frameMembers: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+  args: readonly unknown[],
+) {
   const [name = "", memberName] = path;
   const { imports, accountReset, autoLock, keepOpen } = members;
   const served: Readonly<Record<string, unknown>> = {
+    ...frameMembers,
     // rows reach the page by `onRows`; they need not cross again
     list: async (...listArgs: Parameters<typeof members.list>) => {
       await members.list(...listArgs);

@@ -3,11 +3,12 @@ import { errorCodes, type ErrorCode } from "@relicario/shared/errors";
 import type { SearchHint as EngineSearchHint } from "@relicario/engine";
 import { z } from "zod";
 
-import { OpenerId } from "./protocol.ts";
+import { OpenedId, OpenerId } from "./protocol.ts";
 
 /**
  * [Note: Elements of the vault] An element is a visible frame of the vault's origin, in which a
- * person presents or creates a way to open. What they choose and type stays in that origin:
+ * person presents or creates a way to open, or sees an opened content. What they choose, type and
+ * see stays in that origin:
  *
  * 1. Page: creates the frame `/element`, and serves `elementPage` to it over a channel of
  *    `postMessage`.
@@ -18,6 +19,8 @@ import { OpenerId } from "./protocol.ts";
  *    and the page is told only a changed state, so that it cannot count letters.
  * 4. Page: passes the id to the vault's operations inside an `OpenerHandle`. When it releases the
  *    id, the element clears its fields.
+ *    An opened content goes the other way: the page names its id, and the element reads it from the
+ *    controller (`contents.read`). It clears itself when the content is disposed of.
  * 5. Element: asks for a lock that the controller holds until it ends. Getting it means that the
  *    controller and all held input are gone: the element loads again, which clears it, and starts
  *    at 1.
@@ -49,6 +52,8 @@ export const ElementField = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("mark_question"), questionId: z.uuid() }),
   /** Scans the QR code of a new device, whose words the page also takes by hand. */
   z.strictObject({ kind: z.literal("device_code_scan") }),
+  /** Shows an opened content; `title` is the heading on paper of one that was sealed without. */
+  z.strictObject({ kind: z.literal("opened"), openedId: OpenedId, title: z.string().max(1_000) }),
 ]);
 export type ElementField = z.infer<typeof ElementField>;
 
@@ -132,6 +137,8 @@ export interface ElementPage {
   readonly onSubmit: () => void;
   readonly onCancel: () => void;
   readonly onDeviceCode: (words: string) => void;
+  /** The person copied a content. Resolves when the clipboard was cleared. */
+  readonly onCopied: () => Promise<void>;
   readonly onFailed: (code: ErrorCode) => void;
 }
 
@@ -157,6 +164,7 @@ export function serveElementPage(channel: Channel, page: ElementPage): void {
     deviceCode: (words: unknown) => {
       page.onDeviceCode(DeviceCode.parse(words));
     },
+    copied: () => page.onCopied(),
     fail: (code: unknown) => {
       page.onFailed(ErrorCodeSchema.parse(code));
     },

@@ -1,13 +1,30 @@
-import { createChannel, type Channel, type ChannelEndpoint, type RecoveryCode } from "@relicario/shared/contract";
+import {
+  createChannel,
+  type CallOptions,
+  type Channel,
+  type ChannelEndpoint,
+  type RecoveryCode,
+} from "@relicario/shared/contract";
 
 import { pageEnvironment, type PageEnvironment } from "../device/idle-lock.ts";
 import type { ExaminePicture, MarkMembers, PictureVerdict } from "../page/vault-client.ts";
 import type { PresentedOpener, PresentedPicture } from "../rpc/presented-opener.ts";
 import type { MarkQuestion } from "../seal/mark.ts";
+import type { AgeFile } from "../transfer/plain-content.ts";
+import type { ShownContent } from "./held-contents.ts";
 import type { HeldInput } from "./held-openers.ts";
 
 export type { ElementSettings, ElementState, ElementField } from "./element-protocol.ts";
-export type { ExaminePicture, HeldInput, MarkMembers, PictureVerdict, PresentedOpener, PresentedPicture };
+export type {
+  AgeFile,
+  ExaminePicture,
+  HeldInput,
+  MarkMembers,
+  PictureVerdict,
+  PresentedOpener,
+  PresentedPicture,
+  ShownContent,
+};
 
 /** The controller as an element calls it. Both are documents of the vault's origin. */
 export interface ElementVault {
@@ -24,13 +41,20 @@ export interface ElementVault {
   /** Null for a question that is no longer asked. */
   readonly getMarkQuestion: (id: string) => Promise<MarkQuestion | null>;
   readonly answerMark: (id: string, isMine: boolean) => Promise<void>;
+  /** Rejects, like the next two, with `vault_locked` for a content that was disposed of. */
+  readonly readOpened: (openedId: string) => Promise<ShownContent>;
+  readonly saveOpened: (openedId: string, options?: CallOptions) => Promise<Blob>;
+  readonly exportAgeFile: (openedId: string) => Promise<AgeFile>;
   /** Called when the element is left. */
   readonly disconnect: () => void;
   /** Called when the controller, which holds this element's input, is gone. */
   readonly onControllerGone: (listener: () => void) => void;
   /** Called when the vault has released all openers. Returns an unsubscribe function. */
   readonly onLock: (listener: () => void) => () => void;
-  /** Called when the page has released an input of any element. Returns an unsubscribe function. */
+  /**
+   * Called when the page has released an input of any element, or an opened content was disposed
+   * of. Returns an unsubscribe function.
+   */
   readonly onRelease: (listener: (id: string) => void) => () => void;
 }
 
@@ -103,6 +127,9 @@ export function createElementVault(
           },
     getMarkQuestion: (id) => channel.call("vault", ["readMarkQuestion"], [id]) as Promise<MarkQuestion | null>,
     answerMark: (id, isMine) => channel.call("vault", ["answerMark"], [id, isMine]) as Promise<void>,
+    readOpened: (openedId) => channel.call("contents", ["read"], [openedId]) as Promise<ShownContent>,
+    saveOpened: (...args) => channel.call("contents", ["save"], args) as Promise<Blob>,
+    exportAgeFile: (openedId) => channel.call("contents", ["exportAgeFile"], [openedId]) as Promise<AgeFile>,
     disconnect: () => {
       send("frame", "leave");
     },

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import type { Channel, Vault } from "@relicario/shared/contract";
+import type { Channel, LinkSecret, OpenedHandle, Vault } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import { createChannelPair } from "../testing/channel-pair.ts";
@@ -9,16 +9,23 @@ import { fakePicture } from "../testing/fake-engine.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { createFakeMachine, type FakeMachine } from "../testing/fake-machine.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
+import { createFakeSharing } from "../testing/fake-shares.ts";
 import { makePicture, textSecret, userId } from "../testing/world.ts";
 import type { VaultPortal } from "../page/vault-portal.ts";
 import { serveController } from "./controller.ts";
 import { createElementVault, type ElementVault } from "./element-vault.ts";
-import { createFrameVault, createHandle, getHeldId } from "./frame-vault.ts";
+import { createFrameVault, createFrameVisitor, createHandle, getHeldId, type FrameComponents } from "./frame-vault.ts";
 import type { NewPassphrase } from "./held-openers.ts";
 
 unrefMessagePorts();
 
-const PictureField = (() => null) as Vault["PictureField"];
+/** Views of opened contents have the ids that their elements get as names. */
+const components: FrameComponents = {
+  PictureField: (() => null) as Vault["PictureField"],
+  createOpenedView: (openedId) => Object.assign(() => null, { displayName: openedId }),
+};
+const getOpenedId = ({ View: { displayName = "" } }: { readonly View: { displayName?: string | undefined } }) =>
+  displayName;
 
 describe("the vault in a frame", () => {
   let service: FakeService;
@@ -53,7 +60,8 @@ describe("the vault in a frame", () => {
   /** Opens a tab: the portal's page and the vault's frame in it. */
   async function openTab() {
     const { locks, end: endController } = createTestLocks();
-    const [pageChannel, frameChannel] = createChannelPair();
+    const toPage: string[] = [];
+    const [pageChannel, frameChannel] = createChannelPair((message) => toPage.push(describeMessage(message)));
     const [pageEnvironment, frameEnvironment] = [machine.openTab(), machine.openTab()];
     pageChannel.serve("portal", { signInAgain: portal.signInAgain, takeLinkSecret: portal.takeLinkSecret });
     const { connectElement } = serveController({
@@ -66,14 +74,24 @@ describe("the vault in a frame", () => {
       locks,
     });
     const askMark = (questionId: string): Promise<void> => answerMark(element, questionId);
-    const vault = await createFrameVault(portal, pageChannel, () => PictureField, askMark, pageEnvironment);
+    const vault = await createFrameVault(portal, pageChannel, () => components, askMark, pageEnvironment);
     const { port1, port2 } = new MessageChannel();
     connectElement(port1);
     const element = createElementVault(port2, 1, frameEnvironment, locks);
     const present = async (opener: PresentedOpener | NewPassphrase) =>
       createHandle(await element.hold({ opener, draft: null }));
     const presentPicture = (picture: string) => present(makePicture(picture));
-    return { vault, element, present, presentPicture, endController, pageChannel, pageEnvironment, frameEnvironment };
+    return {
+      vault,
+      element,
+      present,
+      presentPicture,
+      endController,
+      pageChannel,
+      pageEnvironment,
+      frameEnvironment,
+      toPage,
+    };
   }
 
   it("tells an element when its controller is gone, by a lock", async () => {
@@ -103,11 +121,104 @@ describe("the vault in a frame", () => {
     expect(rows.map(({ label }) => label?.title)).toEqual(["Seed"]);
     expect(batches).toEqual([1]);
     const secret = await vault.openSecret(secretId, await presentPicture("market"));
-    expect(new TextDecoder().decode(secret.content ?? undefined)).toBe("content of Seed");
-    expect(await (await secret.save(null))?.text()).toBe("content of Seed");
-    expect((await secret.exportAgeFile()).identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
-    secret.dispose();
-    await expect(secret.exportAgeFile()).rejects.toMatchObject({ code: "vault_locked" });
+    expect(secret).toMatchObject({ title: "Seed", contentKind: "text", name: "secret.txt", current: true });
+  });
+
+  describe("an opened content", () => {
+    async function openSeed() {
+      const tab = await openTab();
+      const { vault, element, presentPicture } = tab;
+      const { secretId } = await vault.protect(textSecret("Seed", await presentPicture("market")));
+      const opened = await vault.openSecret(secretId, await presentPicture("market"));
+      const released: string[] = [];
+      element.onRelease((id) => released.push(id));
+      return { ...tab, secretId, opened, openedId: getOpenedId(opened), released };
+    }
+    const expectGone = async ({ element, openedId, released }: Awaited<ReturnType<typeof openSeed>>) => {
+      await until(() => released.includes(openedId)); // so that the element clears itself
+      for (const read of [element.readOpened, element.saveOpened, element.exportAgeFile])
+        await expect(read(openedId)).rejects.toMatchObject({ code: "vault_locked" });
+    };
+
+    it("is shown, saved and exported by an element; the page gets neither its text nor its key", async () => {
+      const { element, opened, openedId, toPage } = await openSeed();
+      expect(toPage.some((message) => message.includes(openedId))).toBe(true);
+      expect(toPage.filter((message) => /content of Seed|AGE-SECRET-KEY|a blob/.test(message))).toEqual([]);
+      expect(Object.keys(opened)).toEqual(expect.arrayContaining(["handle", "View", "dispose"]));
+      for (const member of ["content", "save", "exportAgeFile", "openedId"]) expect(opened).not.toHaveProperty(member);
+      const shown = await element.readOpened(openedId);
+      expect(shown).toMatchObject({ title: "Seed", contentKind: "text", name: "secret.txt", hasAgeFile: true });
+      expect(new TextDecoder().decode(shown.content ?? undefined)).toBe("content of Seed");
+      expect(await (await element.saveOpened(openedId)).text()).toBe("content of Seed");
+      expect((await element.exportAgeFile(openedId)).identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
+    });
+
+    it("is gone once the page disposes of it", async () => {
+      const tab = await openSeed();
+      tab.opened.dispose();
+      await expectGone(tab);
+    });
+
+    it("is gone after a lock", async () => {
+      const tab = await openSeed();
+      await tab.vault.lock();
+      await expectGone(tab);
+    });
+
+    it("is gone after a sign-out", async () => {
+      const tab = await openSeed();
+      await tab.vault.signOut();
+      await expectGone(tab);
+    });
+
+    it("is sealed as another secret by its handle, and by no other object", async () => {
+      const { vault, opened, presentPicture } = await openSeed();
+      const secret = { title: "Copy", tags: [], protection: { kind: "openers", openerIds: [] } } as const;
+      const { secretId } = await vault.protectOpened(opened.handle, secret);
+      expect(await vault.openText(secretId, await presentPicture("market"))).toBe("content of Seed");
+      const copiedHandle = { ...opened.handle } as OpenedHandle;
+      await expect(vault.protectOpened(copiedHandle, secret)).rejects.toMatchObject({ code: "vault_locked" });
+      opened.dispose();
+      await expect(vault.protectOpened(opened.handle, secret)).rejects.toMatchObject({ code: "vault_locked" });
+    });
+
+    it("is no text for a form if it is a file", async () => {
+      const { vault, presentPicture } = await openTab();
+      const file = { ...textSecret("File", await presentPicture("market")), contentKind: "file" } as const;
+      const { secretId } = await vault.protect(file);
+      await expect(vault.openText(secretId, await presentPicture("market"))).rejects.toMatchObject({
+        code: "payload_too_large",
+      });
+    });
+
+    it("of a visitor is gone when the visitor is closed", async () => {
+      const me = { userId, userName: "Ada", account: () => service.account };
+      service.sharing = { state: createFakeSharing(), me };
+      const { vault, element, pageChannel, presentPicture } = await openTab();
+      const { secretId } = await vault.protect(textSecret("Seed", await presentPicture("market")));
+      const { shareId, link } = await vault.shares.create(
+        {
+          secretId,
+          to: { audience: "public" },
+          expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+          maxViews: null,
+          password: null,
+          picture: null,
+          notify: false,
+        },
+        await presentPicture("market"),
+      );
+      const { pathname, hash } = new URL(link ?? "");
+      const linkSecret: LinkSecret = { path: pathname, s: hash.slice("#s=".length), n: null };
+      pageChannel.serve("portal", { takeLinkSecret: () => Promise.resolve(linkSecret) });
+      const visitor = await createFrameVisitor({ signedIn: false }, pageChannel, components);
+      const openedId = getOpenedId(await visitor.openShare(shareId, { password: null, picture: null }));
+      const { title, content } = await element.readOpened(openedId);
+      expect([title, new TextDecoder().decode(content ?? undefined)]).toEqual(["Seed", "content of Seed"]);
+      visitor.close();
+      await until(() => true);
+      await expect(element.readOpened(openedId)).rejects.toMatchObject({ code: "vault_locked" });
+    });
   });
 
   it("keeps what an element took while the vault learns that the account is empty or locked", async () => {
@@ -159,7 +270,7 @@ describe("the vault in a frame", () => {
     expect((await vault.listVersions(secretId)).map(({ version }) => version)).toEqual([1]);
   });
 
-  it.each([0, 1, 2, undefined])("starts no vault or visitor for a page of protocol %p", async (version) => {
+  it.each([0, 1, 2, 3, undefined])("starts no vault or visitor for a page of protocol %p", async (version) => {
     const { pageChannel } = await openTab();
     for (const [service, settings] of [
       ["vault", { vendorId: portal.vendorId, account: portal.account }],
@@ -276,6 +387,17 @@ describe("the vault in a frame", () => {
       await expect(call(pageChannel, path)).rejects.toMatchObject({ code: "forbidden" });
     });
 
+    it("reaches no content that an element may read", async () => {
+      const { vault, pageChannel, presentPicture } = await openTab();
+      const { secretId } = await vault.protect(textSecret("Seed", await presentPicture("market")));
+      const openedId = getOpenedId(await vault.openSecret(secretId, await presentPicture("market")));
+      for (const service of ["contents", "vault", "visitor"])
+        for (const member of ["read", "save", "saveContent", "exportAgeFile"])
+          await expect(pageChannel.call(service, [member], [openedId])).rejects.toMatchObject({ code: "forbidden" });
+      for (const path of [["read"], ["save"], ["exportAgeFile"]])
+        await expect(call(pageChannel, path, openedId)).rejects.toMatchObject({ code: "forbidden" });
+    });
+
     it("reaches neither another account's vault nor another service", async () => {
       const { pageChannel } = await openTab();
       await expect(pageChannel.call("vault", ["run"], [2, ["list"], []])).rejects.toMatchObject({
@@ -297,6 +419,16 @@ describe("the vault in a frame", () => {
     );
   });
 });
+
+/** A message as text, with its bytes. */
+const describeMessage = (message: unknown): string =>
+  JSON.stringify(message, (_, value: unknown) =>
+    ArrayBuffer.isView(value)
+      ? new TextDecoder().decode(value)
+      : Object.prototype.toString.call(value) === "[object Blob]"
+        ? "a blob"
+        : value,
+  );
 
 /** Locks of a browser. `end` frees what is held, as if the controller's document ended. */
 function createTestLocks() {

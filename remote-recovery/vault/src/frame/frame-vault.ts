@@ -1,9 +1,10 @@
 import type {
   AutoLock,
-  CallOptions,
   Channel,
+  ContentKind,
   KeepOpen,
   KeepOpenDuration,
+  OpenedContent,
   OpenerHandle,
   PortalForServices,
   PortalForVisitors,
@@ -12,15 +13,13 @@ import type {
   Visitor,
 } from "@relicario/shared/contract";
 import { autoLockMinutes } from "@relicario/shared/contract";
-import { PortalError, toPortalError } from "@relicario/shared/errors";
+import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { pageEnvironment, type PageEnvironment } from "../device/idle-lock.ts";
-import { addContentMembers, isTransferredContent } from "../page/opened-content.ts";
 import { withOperations } from "../page/operation-members.ts";
-import { commitOnSuccess, createFileSink } from "../transfer/sinks.ts";
-import { collectHeldIds, dropAllHandles, dropHandle } from "./page-handles.ts";
-import { protocolVersion, VaultMirror } from "./protocol.ts";
+import { collectHeldIds, createOpenedHandle, dropAllHandles, dropHandle, requireOpenedId } from "./page-handles.ts";
+import { OpenedId, protocolVersion, VaultMirror } from "./protocol.ts";
 
 export { createHandle, getHeldId } from "./page-handles.ts";
 export {
@@ -32,6 +31,12 @@ export {
   type SearchHint,
   type TourPlace,
 } from "./element-protocol.ts";
+
+/** Components of the contract, which show elements. */
+export interface FrameComponents {
+  readonly PictureField: Vault["PictureField"];
+  readonly createOpenedView: (openedId: string, contentKind: ContentKind) => OpenedContent["View"];
+}
 
 /** Members of the contract that this client implements itself; the frame runs all others. */
 type ClientMembers = Omit<Vault, "PictureField">;
@@ -51,13 +56,13 @@ const groupNames = [
  * The contract's vault over the channel to the vault's frame: see [Note: The vault in a frame] in
  * protocol.ts.
  *
- * @param createPictureField receives the vault's id in that frame
+ * @param createComponents receives the vault's id in that frame
  * @param askMark shows the element of a question about the mark; resolves when it is closed
  */
 export async function createFrameVault(
   { vendorId, account }: Pick<PortalForServices, "vendorId" | "account">,
   channel: Channel,
-  createPictureField: (vaultId: number) => Vault["PictureField"],
+  createComponents: (vaultId: number) => FrameComponents,
   askMark: (questionId: string) => Promise<void>,
   environment: Pick<PageEnvironment, "onActivity"> = pageEnvironment,
 ): Promise<Vault> {
@@ -96,7 +101,8 @@ export async function createFrameVault(
   const stopActivity = environment.onActivity(() => {
     channel.call("vault", ["activity"]).catch(() => undefined); // a frame that is gone holds no keys
   });
-  const callOperation = createOperationCaller(channel, "vault", vaultId);
+  const { PictureField, createOpenedView } = createComponents(vaultId);
+  const callOperation = createOperationCaller(channel, "vault", vaultId, createOpenedView);
 
   const autoLock: AutoLock = Object.freeze({
     get: () => mirror.minutes,
@@ -162,6 +168,10 @@ export async function createFrameVault(
       );
       return newestFirst.reverse();
     },
+    protectOpened: async (opened, secret, options) =>
+      callOperation(["protectOpened"], [requireOpenedId(opened), secret, options]) as ReturnType<
+        Vault["protectOpened"]
+      >,
     acceptOlderState: async ({ details }) => {
       await callOperation(["acceptOlderState"], [{ details }]); // an error loses its details in a clone
     },
@@ -176,17 +186,17 @@ export async function createFrameVault(
     },
     releaseOpener: createOpenerRelease(channel),
   };
-  return withOperations<Vault>({ ...members, PictureField: createPictureField(vaultId) }, [], callOperation);
+  return withOperations<Vault>({ ...members, PictureField }, [], callOperation);
 }
 
 /** The contract's visitor over the channel. */
 export async function createFrameVisitor(
   { signedIn }: Pick<PortalForVisitors, "signedIn">,
   channel: Channel,
-  PictureField: Visitor["PictureField"],
+  { PictureField, createOpenedView }: FrameComponents,
 ): Promise<Visitor> {
   const visitorId = z.int().parse(await channel.call("visitor", ["start"], [protocolVersion, signedIn]));
-  const callOperation = createOperationCaller(channel, "visitor", visitorId);
+  const callOperation = createOperationCaller(channel, "visitor", visitorId, createOpenedView);
   return withOperations<Visitor>(
     {
       PictureField,
@@ -215,44 +225,30 @@ function releaseAllOpeners(channel: Channel): void {
 
 type CallOperation = (path: readonly string[], args: readonly unknown[]) => Promise<unknown>;
 
-function createOperationCaller(channel: Channel, service: "vault" | "visitor", id: number): CallOperation {
+function createOperationCaller(
+  channel: Channel,
+  service: "vault" | "visitor",
+  id: number,
+  createOpenedView: FrameComponents["createOpenedView"],
+): CallOperation {
   return async (path, args) => {
     const handles = collectHeldIds(args); // first: a released handle must not reach the frame
     const operation = service === "vault" ? [...path] : path[0];
     const result = await channel.call(service, ["run"], [id, operation, handles, ...args]);
-    if (!isTransferredContent(result)) return result;
-    const { openedId } = result;
-    return addContentMembers(result, {
-      saveLarge: (target, options) => saveContent(channel, service, openedId, target, options),
-      exportAgeFile: () => channel.call(service, ["exportAgeFile"], [openedId]) as Promise<never>,
+    if (!isHeldResult(result)) return result;
+    const { openedId, ...members } = result;
+    return Object.freeze({
+      ...members,
+      handle: createOpenedHandle(OpenedId.parse(openedId)),
+      View: createOpenedView(openedId, members.contentKind),
       dispose: () => {
-        channel.call(service, ["disposeContent"], [openedId]).catch(() => undefined);
+        channel.call(service, ["disposeContent"], [openedId]).catch(() => undefined); // a frame that is gone holds none
       },
     });
   };
 }
 
-/** Saves by way of a private file of the frame: a chosen file cannot cross origins. */
-async function saveContent(
-  channel: Channel,
-  service: "vault" | "visitor",
-  openedId: string,
-  target: FileSystemFileHandle | null,
-  options?: CallOptions,
-): Promise<Blob | null> {
-  const content = z.instanceof(Blob).parse(await channel.call(service, ["saveContent"], [openedId, options]));
-  if (target === null) return content;
-  try {
-    const sink = await createFileSink(target);
-    return await commitOnSuccess(sink, async () => {
-      for (let offset = 0; offset < content.size; offset += chunkBytes) {
-        const chunk = content.slice(offset, offset + chunkBytes);
-        await sink.write(new Uint8Array(await chunk.arrayBuffer()));
-      }
-    });
-  } catch (error) {
-    throw toPortalError(error);
-  }
+/** An opened content, which the frame holds under an id. */
+function isHeldResult(result: unknown): result is { readonly openedId: string; readonly contentKind: ContentKind } {
+  return typeof result === "object" && result !== null && "openedId" in result && "contentKind" in result;
 }
-
-const chunkBytes = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { OpenerHandle } from "@relicario/shared/contract";
+import type { OpenedHandle, OpenerHandle } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { findMembers } from "../rpc/opener-handles.ts";
@@ -6,6 +6,26 @@ import { findMembers } from "../rpc/opener-handles.ts";
 /** A class, because form libraries copy plain objects, and a copied handle is invalid. */
 class PageHandle implements OpenerHandle {
   readonly [Symbol.toStringTag] = "OpenerHandle";
+}
+
+class PageOpenedHandle implements OpenedHandle {
+  readonly [Symbol.toStringTag] = "OpenedHandle";
+}
+
+const openedIds = new WeakMap<OpenedHandle, string>();
+
+/** Creates the page's handle of a content that the vault's frame holds. */
+export function createOpenedHandle(openedId: string): OpenedHandle {
+  const handle = Object.freeze(new PageOpenedHandle());
+  openedIds.set(handle, openedId);
+  return handle;
+}
+
+/** @throws PortalError `vault_locked` for any other object */
+export function requireOpenedId(handle: OpenedHandle): string {
+  const openedId = openedIds.get(handle);
+  if (openedId === undefined) throw new PortalError("vault_locked");
+  return openedId;
 }
 
 let idsByHandle = new WeakMap<OpenerHandle, string>();

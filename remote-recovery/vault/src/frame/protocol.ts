@@ -8,7 +8,8 @@ import { z } from "zod";
  * other over one channel:
  *
  * - `vault` and `visitor`, served by the frame: operations by their path in the contract. An opened
- *   content stays there; the page gets its plain members and an id to call the others by.
+ *   content stays there; the page gets its name, kind and size, and an id by which an element shows
+ *   it (element-protocol.ts).
  * - `portal`, served by the host: session token, sign-in, secret part of a link.
  * - `vaultPage`, served by the client: the vault's state and settings as they change, and a place
  *   for the vault's question about the mark.
@@ -21,7 +22,7 @@ import { z } from "zod";
  */
 
 /** In the first message. Raise it with each change after which both sides misread each other. */
-export const protocolVersion = 3;
+export const protocolVersion = 4;
 
 /** @throws PortalError `remote_incompatible` */
 export function requireSameProtocol(version: unknown): void {
@@ -62,5 +63,7 @@ export const OpenerId = z.uuid();
 const CrossedHandle = z.custom<object>((value) => typeof value === "object" && value !== null);
 /** Handles among the arguments of a call, each with the id of the opener that it stands for. */
 export const ReceivedHandles = z.array(z.tuple([CrossedHandle, OpenerId])).max(32);
+
+export const OpenedId = z.uuid();
 
 export const OperationPath = z.array(z.string()).min(1).max(2);

@@ -24,7 +24,7 @@ export interface ImportWorkerApi {
 }
 
 export function createImportWorkerApi(): ImportWorkerApi {
-  let openedSink: Sink<Blob> | null = null;
+  let openedSink: Sink | null = null;
   return {
     ping: () => undefined,
     read: readImport,

@@ -42,7 +42,7 @@ export interface KitDeps extends ContentSource {
    * include.
    */
   readonly loadReleaseFile: (name: "kit" | KitDecoder["name"]) => Promise<Bytes>;
-  readonly openSink: () => Promise<Sink<Blob>>;
+  readonly openSink: () => Promise<Sink>;
 }
 
 interface PackedSecret {

@@ -34,10 +34,10 @@ const Manifest = z.strictObject({
   ),
 });
 
-function createMemorySink(): { sink: Sink<Blob>; calls: { committed: boolean; discarded: boolean } } {
+function createMemorySink(): { sink: Sink; calls: { committed: boolean; discarded: boolean } } {
   const writtenChunks: Bytes[] = [];
   const calls = { committed: false, discarded: false };
-  const sink: Sink<Blob> = {
+  const sink: Sink = {
     write: async (bytes) => void writtenChunks.push(copyOf(bytes)),
     commit: async () => {
       calls.committed = true;
@@ -51,7 +51,7 @@ function createMemorySink(): { sink: Sink<Blob>; calls: { committed: boolean; di
 }
 
 function createDeps(
-  sink: Sink<Blob>,
+  sink: Sink,
   range: ExportDeps["range"] = () => Promise.reject(new Error("expected a small content")),
 ): ExportDeps {
   return { range, retryPolicy: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };

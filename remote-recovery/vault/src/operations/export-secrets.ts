@@ -28,7 +28,7 @@ import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 export interface ExportDeps extends ContentSource {
   /** Opens the target of the archive. Called only if there is a secret to export. */
-  readonly openSink: () => Promise<Sink<Blob>>;
+  readonly openSink: () => Promise<Sink>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fromBase64url } from "@relicario/shared/api";
-import type { AgeFile, OpenedSecret } from "@relicario/shared/contract";
+import type { OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
@@ -12,6 +12,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
+import type { AgeFile } from "../transfer/plain-content.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readTicket, type VersionTarget } from "../secrets/read-ticket.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
@@ -32,7 +33,7 @@ export interface OpenedLargeSecret extends OpenedSecretBase {
   readonly ageFile: null;
 }
 
-interface OpenedSecretBase extends Omit<OpenedSecret, "content" | "save" | "exportAgeFile" | "dispose"> {
+interface OpenedSecretBase extends Omit<OpenedSecret, "handle" | "View" | "dispose"> {
   readonly sealed: OwnContentKey;
 }
 

@@ -71,12 +71,10 @@ async function saveContentOf(vault: VaultSession, secretId: string): Promise<Blo
     discard: async () => undefined,
   };
   const deps = { calls: tab.calls, digest: createResumableDigest(), retryPolicy: tab.retryPolicy, sink };
-  return (
-    (await saveContent(
-      deps,
-      { ...content, ...(await openContentHead(identity, bytes)) },
-      { signal: new AbortController().signal, onProgress: () => undefined },
-    )) ?? new Blob()
+  return saveContent(
+    deps,
+    { ...content, ...(await openContentHead(identity, bytes)) },
+    { signal: new AbortController().signal, onProgress: () => undefined },
   );
 }
 

@@ -14,12 +14,7 @@ export interface Downloads {
    *
    * @param openKeyPort opens a port at which the worker that opened the content serves its keys
    */
-  readonly save: (
-    openedId: string,
-    openKeyPort: () => Promise<MessagePort>,
-    target: FileSystemFileHandle | null,
-    options?: CallOptions,
-  ) => Promise<Blob | null>;
+  readonly save: (openedId: string, openKeyPort: () => Promise<MessagePort>, options?: CallOptions) => Promise<Blob>;
   /** Ends the workers, which drops their plaintext. The host removes the files that they wrote. */
   readonly lock: () => Promise<void>;
 }
@@ -27,13 +22,13 @@ export interface Downloads {
 export function createDownloads(workers: TransferWorkers): Downloads {
   const activeControllers = new Set<AbortController>();
   return {
-    save: async (openedId, openKeyPort, target, options = {}) => {
+    save: async (openedId, openKeyPort, options = {}) => {
       const controller = new AbortController();
       activeControllers.add(controller);
       try {
         return await workers.call(controller, options, async (remote, callOptions) => {
           const port = await openKeyPort();
-          return remote.save(Comlink.transfer(port, [port]), openedId, target, callOptions);
+          return remote.save(Comlink.transfer(port, [port]), openedId, callOptions);
         });
       } catch (error) {
         throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;

@@ -82,8 +82,8 @@ const createShare = async (
   return { shareId, link: link ?? "" };
 };
 
-const equalsFile = async (saved: Blob | null): Promise<boolean> =>
-  saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plaintext);
+const equalsFile = async (saved: Blob): Promise<boolean> =>
+  equalBytes(new Uint8Array(await saved.arrayBuffer()), plaintext);
 
 beforeEach(async () => {
   sharing = createFakeSharing();
@@ -98,7 +98,7 @@ describe("sharing through the workers", () => {
     const { visitor, workers, countTaken } = createVisitorFor(link);
     await expect(visitor.previewShare(shareId)).resolves.toMatchObject({ audience: "public", hasPassword: false });
     const opened = await visitor.openShare(shareId, { password: null, picture: null });
-    expect(await (await opened.save(null))?.text()).toBe("content of First");
+    expect(await (await opened.save()).text()).toBe("content of First");
     expect(opened).not.toHaveProperty("sealed");
     expect(countTaken()).toBe(1);
     expect(workers.startedWorkers).toEqual(["visitor"]);
@@ -129,9 +129,9 @@ describe("sharing through the workers", () => {
     const { visitor } = createVisitorFor(link);
     const opened = await visitor.openShare(shareId, { password: null, picture: null });
     expect(opened).toMatchObject({ content: null, name: "film.mp4", size: plaintext.length });
-    expect(await equalsFile(await opened.save(null))).toBe(true);
+    expect(await equalsFile(await opened.save())).toBe(true);
     opened.dispose();
-    await expect(opened.save(null)).rejects.toMatchObject({ code: "vault_locked" });
+    await expect(opened.save()).rejects.toMatchObject({ code: "vault_locked" });
 
     const ben = createPerson(bensId, "Ben");
     await ben.vault.protect(textSecret("Ben's own", makeHandle("harbour")));
@@ -142,9 +142,9 @@ describe("sharing through the workers", () => {
     const received = await ben.vault.received.open(personShareId, makeHandle("harbour"), {
       acceptedWords: (await ada.vault.people.getOwnSafetyWords()).safetyWords,
     });
-    expect(await equalsFile(await received.save(null))).toBe(true);
+    expect(await equalsFile(await received.save())).toBe(true);
     await ben.vault.lock();
-    await expect(received.save(null)).rejects.toMatchObject({ code: "vault_locked" });
+    await expect(received.save()).rejects.toMatchObject({ code: "vault_locked" });
   });
 
   it("gives pages no sealed documents, keys or internal ids of opened contents", async () => {

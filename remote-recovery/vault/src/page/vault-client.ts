@@ -17,10 +17,11 @@ import { releaseOpener, resolveChange, resolveProtection } from "../rpc/presente
 import { callRunning, createCallWorker } from "../rpc/call-running.ts";
 import { collectHandles } from "../rpc/opener-handles.ts";
 import type { NotedMark } from "../seal/mark.ts";
+import type { PlainMembers } from "../transfer/plain-content.ts";
 import type { VaultOperations } from "../worker/vault-operations.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import type { WorkerStarter } from "./browser-workers.ts";
-import { createOpenedContent, isTransferredContent } from "./opened-content.ts";
+import { createPlainContent, isTransferredContent } from "./opened-content.ts";
 import { withOperations } from "./operation-members.ts";
 import { createDownloads } from "./downloads.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
@@ -35,11 +36,20 @@ export type { PictureVerdict };
 /** Judges a picture. Only for the recovery area. */
 export type ExaminePicture = (picture: Blob, options?: CallOptions) => Promise<PictureVerdict>;
 
+/** Members of the contract that only the vault's frame implements, which holds opened contents. */
+type FrameMember = "PictureField" | "protectOpened" | "openText";
+
 /**
- * The contract's vault without components, plus the members that only the recovery area may call.
+ * The contract's vault without what its frame adds, with plain contents, plus the members that only
+ * the recovery area may call.
  */
 export interface VaultClient
-  extends Omit<Vault, "PictureField">, Pick<VaultParts, "examine" | "generateRecoveryCode"> {}
+  extends
+    PlainMembers<Omit<Vault, FrameMember | "received" | "requests">>,
+    Pick<VaultParts, "examine" | "generateRecoveryCode"> {
+  readonly received: PlainMembers<Vault["received"]>;
+  readonly requests: PlainMembers<Vault["requests"]>;
+}
 
 /** The default for an unreadable record: the first operation reports it, so the person can act. */
 export async function loadDeviceSettings(account: DeviceAccount): Promise<VaultDeviceSettings> {
@@ -75,7 +85,7 @@ type OperationName = {
 type GroupName = Exclude<keyof VaultOperations, OperationName>;
 
 /** Members that the page implements. The worker's list of operations has all others. */
-type PageMembers = Omit<Vault, "PictureField" | OperationName>;
+type PageMembers = Omit<VaultClient, "examine" | "generateRecoveryCode" | OperationName>;
 
 /** The account's mark, for the vault's own frames alone: the portal's page must not know it. */
 export interface MarkMembers {
@@ -133,13 +143,13 @@ export function createVaultParts(
     const handles = collectHandles(args); // first, because a released handle must not reach the worker
     return callRunning(vaultWorker.ensure, args, async (runningWorker) => {
       const result: unknown = await runningWorker.remote.run(path, handles, ...args);
-      return isTransferredContent(result) ? createOpenedContent(result, runningWorker, downloads) : result;
+      return isTransferredContent(result) ? createPlainContent(result, runningWorker, downloads) : result;
     });
   }
 
   const operations = withOperations<Pick<Vault, OperationName>>({}, [], callOperation);
-  const createGroup = <Name extends GroupName>(name: Name): Vault[Name] =>
-    withOperations<Vault[Name]>({}, [name], callOperation);
+  const createGroup = <Name extends GroupName>(name: Name): VaultClient[Name] =>
+    withOperations<VaultClient[Name]>({}, [name], callOperation);
 
   const list = callWorker((worker) => worker.list);
   const protect = callWorker((worker) => worker.protect);

@@ -8,16 +8,17 @@ import { releaseOpener, requirePresentedPicture } from "../rpc/presented-opener.
 import { createDownloads } from "./downloads.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
 import { createPageEngine } from "./page-engine.ts";
-import { createOpenedContent } from "./opened-content.ts";
+import { createPlainContent } from "./opened-content.ts";
 import { callRunning, createCallWorker, type CallableWorker } from "../rpc/call-running.ts";
 import { createPageHttp } from "../rpc/page-http.ts";
 import type { WorkerStarter } from "./browser-workers.ts";
 import type { VaultPortal } from "./vault-portal.ts";
 import { createRestartable } from "../rpc/restartable.ts";
+import type { PlainMembers } from "../transfer/plain-content.ts";
 import type { VisitorPage, VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
-/** The contract's visitor without components. */
-export type VisitorClient = Omit<Visitor, "PictureField">;
+/** The contract's visitor without components, and with plain contents. */
+export type VisitorClient = PlainMembers<Omit<Visitor, "PictureField">>;
 
 interface RunningVisitor extends CallableWorker<VisitorWorkerApi> {
   readonly end: (code: "link_incomplete" | "vault_unavailable") => void;
@@ -71,7 +72,7 @@ export function createVisitorClient(
       const sharePicture = picture === null ? null : requirePresentedPicture(picture).picture;
       return callRunning(restartableVisitor.ensure, [options], async (runningVisitor) => {
         const share = await runningVisitor.remote.openShare(shareId, { password, picture: sharePicture }, options);
-        return createOpenedContent(share, runningVisitor, downloads);
+        return createPlainContent(share, runningVisitor, downloads);
       });
     },
     previewRequest: callWorker((worker) => worker.inspectRequest),

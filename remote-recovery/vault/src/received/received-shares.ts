@@ -79,7 +79,7 @@ function toReceivedShare(people: Book["people"], share: ReceivedShares["shares"]
 }
 
 /** `sealed` stays in the worker. */
-export type OpenedReceivedShare = Omit<OpenedShare, "save" | "dispose"> & {
+export type OpenedReceivedShare = Omit<OpenedShare, "handle" | "View" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
 };

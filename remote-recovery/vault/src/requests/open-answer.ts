@@ -17,7 +17,7 @@ import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { publishRequests, requireRequestEntry, changeRequestEntry } from "./requests-document.ts";
 
 /** An opened answer, with the key that opens its content again in ranges. */
-export type OpenedAnswerContent = Omit<OpenedAnswer, "save" | "dispose"> & {
+export type OpenedAnswerContent = Omit<OpenedAnswer, "handle" | "View" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
 };

@@ -57,7 +57,10 @@ export async function openShare(
   credentials: ShareCredentials,
   options: CallOptions = {},
 ): Promise<
-  Omit<OpenedShare, "save" | "dispose"> & { readonly content: Bytes | null; readonly sealed: SealedContentKey }
+  Omit<OpenedShare, "handle" | "View" | "dispose"> & {
+    readonly content: Bytes | null;
+    readonly sealed: SealedContentKey;
+  }
 > {
   requireShareId(shareId);
   const { calls, linkKey, audience } = await resolveLink(visitor, shareId);

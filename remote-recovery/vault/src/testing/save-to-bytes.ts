@@ -15,7 +15,7 @@ export async function saveToBytes(
   const chunks: Bytes[] = [];
   const sink = {
     write: async (chunk: Bytes) => void chunks.push(chunk.slice()),
-    commit: () => Promise.resolve(null),
+    commit: () => Promise.resolve(new Blob()),
     discard: () => Promise.resolve(),
   };
   const deps = { calls, digest: createResumableDigest(), retryPolicy: { wait: () => Promise.resolve() }, sink };

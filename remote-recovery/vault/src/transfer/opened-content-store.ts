@@ -1,10 +1,11 @@
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { AgeFile, ContentKind, OpenedContent } from "@relicario/shared/contract";
+import type { ContentKind, OpenedContent } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentHead } from "../seal/content-stream.ts";
+import type { AgeFile, Plain, PlainContent } from "./plain-content.ts";
 import type { ContentKeys } from "./transfer-worker-api.ts";
 import type { ContentLocation, TransferCalls } from "./upload-calls.ts";
 
@@ -18,13 +19,13 @@ export type SealedContentKey = ContentLocation & {
   readonly size: number;
 };
 
-/** Members of an opened content that the page implements by calls to the worker. */
-type PageImplementedMember = "save" | "dispose" | "exportAgeFile";
-
-/** An opened content as sent to the page; its key stays in the worker, stored by `openedId`. */
-export type TransferredContent<Opened extends OpenedContent> = Omit<Opened, PageImplementedMember> & {
+/** An opened content as sent to the frame; its key stays in the worker, stored by `openedId`. */
+export type TransferredContent<Opened extends OpenedContent> = Omit<
+  Plain<Opened>,
+  Exclude<keyof PlainContent, "content">
+> & {
   readonly openedId: string;
-  /** Whether the page implements {@link OpenedSecret.exportAgeFile}. */
+  /** Whether the frame implements {@link PlainContent.exportAgeFile}. */
   readonly hasAgeFile: boolean;
 };
 
@@ -35,9 +36,9 @@ interface OpenedContentWithKey {
   readonly ageFile?: AgeFile | null;
 }
 
-/** Stores the keys of opened contents in the worker, by an id that the page has. */
+/** Stores the keys of opened contents in the worker, by an id that the frame has. */
 export interface OpenedContentStore {
-  /** Stores the key. @returns the message to the page; the content is moved, not copied */
+  /** Stores the key. @returns the message to the frame; the content is moved, not copied */
   readonly add: <Opened extends OpenedContentWithKey>(
     opened: Opened,
   ) => Omit<Opened, "sealed" | "ageFile"> & { readonly openedId: string; readonly hasAgeFile: boolean };
@@ -53,7 +54,7 @@ export interface OpenedContentCalls {
   readonly disposeContent: (openedId: string) => void;
   /**
    * Serves {@link ContentKeys} at this port, whose other end belongs to a transfer worker, never to
-   * the page.
+   * the frame.
    */
   readonly serveContentKeys: (port: MessagePort) => void;
 }

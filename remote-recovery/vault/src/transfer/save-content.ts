@@ -56,7 +56,7 @@ export async function saveContent(
   deps: SaveDeps,
   content: OpenableContent,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void },
-): Promise<Blob | null> {
+): Promise<Blob> {
   const prefetchController = new AbortController(); // stops prefetching after a failure
   try {
     return await commitOnSuccess(deps.sink, () =>

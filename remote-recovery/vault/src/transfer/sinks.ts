@@ -18,15 +18,14 @@ declare global {
 }
 
 /** Destination of opened content; nothing is visible before `commit`. */
-export interface Sink<T extends Blob | null = Blob | null> {
+export interface Sink {
   readonly write: (bytes: Bytes) => Promise<void>;
-  /** Returns the content of a private file; null for the person's file. */
-  readonly commit: () => Promise<T>;
+  readonly commit: () => Promise<Blob>;
   readonly discard: () => Promise<void>;
 }
 
 /** Commits what `fill` wrote, or discards it after a failure. */
-export async function commitOnSuccess<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
+export async function commitOnSuccess(sink: Sink, fill: () => Promise<void>): Promise<Blob> {
   try {
     await fill();
     return await sink.commit();
@@ -37,24 +36,11 @@ export async function commitOnSuccess<T extends Blob | null>(sink: Sink<T>, fill
   }
 }
 
-/** Writes to the file that the person chose. The browser replaces the file on commit. */
-export async function createFileSink(handle: FileSystemFileHandle): Promise<Sink<null>> {
-  const stream = await handle.createWritable();
-  return {
-    write: (bytes) => mapQuotaError(() => stream.write(bytes)),
-    commit: async () => {
-      await mapQuotaError(() => stream.close());
-      return null;
-    },
-    discard: () => stream.abort(),
-  };
-}
-
 /**
  * Writes to a private file of this origin, locked until this worker ends, or to memory if the
  * browser has none (in some private modes). Only for workers.
  */
-export async function createPrivateSink(): Promise<Sink<Blob>> {
+export async function createPrivateSink(): Promise<Sink> {
   const folder = await openPrivateFolder({ create: true });
   if (folder === null) return createMemorySink();
   const name = crypto.randomUUID();
@@ -116,7 +102,7 @@ function acquireLock(lockName: string): Promise<() => void> {
 }
 
 /** Collects blobs, which the browser may store on disk. */
-function createMemorySink(): Sink<Blob> {
+function createMemorySink(): Sink {
   let chunks: Blob[] = [];
   return {
     write: async (bytes) => {

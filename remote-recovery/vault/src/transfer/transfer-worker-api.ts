@@ -10,7 +10,7 @@ import { openUploadRecords, buildUploadLockName, createSendingRecords, type Uplo
 import { createResumableDigest, connectDigest, type ResumableDigest } from "./resumable-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
 import { sendContent, type SendOptions } from "./send-content.ts";
-import { createFileSink, createPrivateSink } from "./sinks.ts";
+import { createPrivateSink } from "./sinks.ts";
 import { browserRetryPolicy } from "./retry-until-success.ts";
 import { createTransferCalls, type TransferCalls } from "./upload-calls.ts";
 import { withTabLock } from "./with-tab-lock.ts";
@@ -43,15 +43,10 @@ export interface TransferWorkerApi {
   /** Sends the rest of an upload. Throws `conflict` while another tab sends it. */
   readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
   /**
-   * The vault's worker serves {@link ContentKeys} at `keyPort`, so that no key passes through the
-   * page.
+   * Saves an opened content to a private file. The vault's worker serves {@link ContentKeys} at
+   * `keyPort`, so that no key passes through the frame.
    */
-  readonly save: (
-    keyPort: MessagePort,
-    openedId: string,
-    target: FileSystemFileHandle | null,
-    options: SendOptions,
-  ) => Promise<Blob | null>;
+  readonly save: (keyPort: MessagePort, openedId: string, options: SendOptions) => Promise<Blob>;
 }
 
 interface WorkerState {
@@ -117,14 +112,14 @@ export function createTransferWorkerApi(): TransferWorkerApi {
           ),
         );
       }),
-    save: async (keyPort, openedId, target, options) => {
+    save: async (keyPort, openedId, options) => {
       const keys = createCallClient<ContentKeys>(keyPort);
       const content = await raceAbort<OpenableContent>(options.signal, keys.getOpenableContent(openedId)).finally(
         () => {
           keyPort.close();
         },
       );
-      const sink = await (target === null ? createPrivateSink() : createFileSink(target));
+      const sink = await createPrivateSink();
       return withDigest((digest) =>
         saveContent({ ...requireStarted(), digest, retryPolicy: browserRetryPolicy, sink }, content, options),
       );

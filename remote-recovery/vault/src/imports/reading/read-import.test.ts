@@ -727,7 +727,7 @@ describe("this portal's own archive", () => {
     const ids = (await list(vault)).map(({ secretId }) => secretId);
     await setFavorite(vault, ids[1] ?? "", true);
     const chunks: Bytes[] = [];
-    const sink: Sink<Blob> = {
+    const sink: Sink = {
       write: async (bytes) => void chunks.push(copyOf(bytes)),
       commit: async () => new Blob(chunks),
       discard: () => Promise.resolve(),

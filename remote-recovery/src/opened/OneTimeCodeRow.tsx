@@ -1,14 +1,12 @@
+import { computeOneTimeCode, countPeriods, formatOneTimeCode, type OneTimeCodeSettings } from "@relicario/shared/api";
+import { Button, s, SmallText } from "@relicario/shared/ui";
 import { SkipForward } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { computeOneTimeCode, countPeriods, formatOneTimeCode, type OneTimeCodeSettings } from "../../api/index.ts";
-import { Button } from "../../ui/Button.tsx";
-import { SmallText } from "../../ui/layout.tsx";
-import { s } from "../../ui/tokens.ts";
-import { CopyButton } from "../CopyButton.tsx";
-import { useReveal } from "../useReveal.ts";
+import { CopySecretButton } from "./CopySecretButton.tsx";
+import { useReveal } from "./useReveal.ts";
 import { FieldRow, HiddenValue, RevealButton } from "./FieldRow.tsx";
 
 interface OneTimeCodeRowProps {
@@ -57,9 +55,7 @@ export function OneTimeCodeRow({ label, settings }: OneTimeCodeRowProps) {
       actions={
         <>
           <RevealButton revealed={revealed} onChange={setRevealed} />
-          {code !== null && (
-            <CopyButton sensitive size="small" label={t("record.copy_code_action")} getText={() => code} />
-          )}
+          {code !== null && <CopySecretButton size="small" label={t("record.copy_code_action")} getText={() => code} />}
           {!isTimed && (
             <Button
               tone="quiet"

@@ -1,8 +1,8 @@
+import { saveFile } from "@relicario/shared/forms";
 import { Download } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import { Button } from "../ui/Button.tsx";
-import { saveFile } from "./save-file.ts";
+import { GuardedButton } from "../openers/GuardedButton.tsx";
 
 interface DownloadButtonProps {
   /** File name. */
@@ -14,7 +14,7 @@ interface DownloadButtonProps {
 export function DownloadButton({ name, content }: DownloadButtonProps) {
   const { t } = useTranslation("common");
   return (
-    <Button
+    <GuardedButton
       tone="quiet"
       icon={<Download aria-hidden />}
       onClick={() => {
@@ -22,6 +22,6 @@ export function DownloadButton({ name, content }: DownloadButtonProps) {
       }}
     >
       {t("reveal.download_action")}
-    </Button>
+    </GuardedButton>
   );
 }

@@ -1,4 +1,4 @@
-import type { OpenedSecret } from "@relicario/shared/contract";
+import type { ShownContent } from "@relicario/vault/element";
 
 /** File names of the age export, and the command that opens it with the standard tool. */
 export interface AgeFileDescription {
@@ -9,7 +9,7 @@ export interface AgeFileDescription {
 }
 
 /** Removes characters that shells may interpret from the names. */
-export function describeAgeFile({ name, size }: Pick<OpenedSecret, "name" | "size">): AgeFileDescription {
+export function describeAgeFile({ name, size }: Pick<ShownContent, "name" | "size">): AgeFileDescription {
   const sanitized = name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")

@@ -1,31 +1,32 @@
+import { parseRecord } from "@relicario/shared/api";
+import { Notice } from "@relicario/shared/ui";
+import type { ShownContent } from "@relicario/vault/element";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
-import { parseRecord } from "../api/index.ts";
-import type { OpenedContent } from "../contract/index.ts";
-import { Notice } from "../ui/notices.tsx";
-import { RevealedRecord } from "./record/RevealedRecord.tsx";
 import { RevealedFile } from "./RevealedFile.tsx";
+import { RevealedRecord } from "./RevealedRecord.tsx";
 import { RevealedText } from "./RevealedText.tsx";
+import type { SaveContent } from "./useSaveFile.ts";
 
-export interface RevealedContentProps {
+interface RevealedContentProps {
   /** Heading on paper. */
   readonly title: string;
-  readonly openedContent: Pick<OpenedContent, "contentKind" | "name" | "size" | "content" | "save">;
+  readonly content: ShownContent;
+  readonly save: SaveContent;
 }
 
 /**
  * Shows an opened content. A text, seed phrase or secret field is hidden until the person reveals
- * it; a file can only be saved. Every screen shows contents by this component only.
+ * it; a file can only be saved.
  */
-export function RevealedContent({ title, openedContent }: RevealedContentProps) {
+export function RevealedContent({ title, content: { contentKind, name, size, content }, save }: RevealedContentProps) {
   const { t } = useTranslation("common");
-  const { content, contentKind, name } = openedContent;
   const fields = useMemo(
     () => (contentKind === "record" && content !== null ? parseRecord(new TextDecoder().decode(content)) : null),
     [contentKind, content],
   );
-  if (contentKind === "file" || content === null) return <RevealedFile openedContent={openedContent} />;
+  if (contentKind === "file" || content === null) return <RevealedFile name={name} size={size} save={save} />;
   if (fields !== null) return <RevealedRecord title={title} name={name} content={content} fields={fields} />;
   return (
     <>

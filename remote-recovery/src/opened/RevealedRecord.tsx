@@ -1,16 +1,16 @@
+import { formatRecordText, parseOneTimeCode, type RecordField } from "@relicario/shared/api";
+import { usePortal } from "@relicario/shared/contract";
+import { PrintButton } from "@relicario/shared/forms";
+import { getFormats } from "@relicario/shared/i18n";
+import { s, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { formatRecordText, parseOneTimeCode, type RecordField } from "../../api/index.ts";
-import { usePortal } from "../../contract/index.ts";
-import { getFormats } from "../../i18n/index.ts";
-import { SmallText, SpacedRow, Stack } from "../../ui/layout.tsx";
-import { s } from "../../ui/tokens.ts";
-import { CopyButton } from "../CopyButton.tsx";
-import { DownloadButton } from "../DownloadButton.tsx";
-import { PrintButton } from "../PrintButton.tsx";
-import { revealMilliseconds, useReveal } from "../useReveal.ts";
+import { GuardedButton } from "../openers/GuardedButton.tsx";
+import { CopySecretButton } from "./CopySecretButton.tsx";
+import { DownloadButton } from "./DownloadButton.tsx";
+import { revealMilliseconds, useReveal } from "./useReveal.ts";
 import { FieldRow, HiddenValue, RevealButton, Value } from "./FieldRow.tsx";
 import { OneTimeCodeRow } from "./OneTimeCodeRow.tsx";
 
@@ -34,7 +34,12 @@ export function RevealedRecord({ title, name, content, fields }: RevealedRecordP
       </FieldList>
       <SpacedRow $align="start">
         <DownloadButton name={name} content={content} />
-        <PrintButton label={t("reveal.print_action")} title={title} getText={() => formatRecordText(fields)} />
+        <PrintButton
+          Button={GuardedButton}
+          label={t("reveal.print_action")}
+          title={title}
+          getText={() => formatRecordText(fields)}
+        />
       </SpacedRow>
       <SmallText>{t("record.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>
@@ -76,7 +81,7 @@ function VisibleRow({ field: { label, value, kind } }: RowProps) {
           )}
         </Value>
       }
-      actions={<CopyButton sensitive size="small" label={t("reveal.copy_action")} getText={() => value} />}
+      actions={<CopySecretButton size="small" label={t("reveal.copy_action")} getText={() => value} />}
     />
   );
 }
@@ -103,7 +108,7 @@ function HiddenRow({ field: { label, value, kind } }: RowProps) {
       actions={
         <>
           <RevealButton revealed={revealed} onChange={setRevealed} />
-          <CopyButton sensitive size="small" label={t("reveal.copy_action")} getText={() => value} />
+          <CopySecretButton size="small" label={t("reveal.copy_action")} getText={() => value} />
         </>
       }
     />

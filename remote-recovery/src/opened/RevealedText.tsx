@@ -1,13 +1,12 @@
+import { PrintButton } from "@relicario/shared/forms";
+import { s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Eye, EyeOff } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { Button } from "../ui/Button.tsx";
-import { SmallText, SpacedRow, Stack } from "../ui/layout.tsx";
-import { s, space } from "../ui/tokens.ts";
-import { CopyButton } from "./CopyButton.tsx";
+import { GuardedButton } from "../openers/GuardedButton.tsx";
+import { CopySecretButton } from "./CopySecretButton.tsx";
 import { DownloadButton } from "./DownloadButton.tsx";
-import { PrintButton } from "./PrintButton.tsx";
 import { revealMilliseconds, useReveal } from "./useReveal.ts";
 
 interface RevealedTextProps {
@@ -50,17 +49,17 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
         )}
       </Paper>
       <SpacedRow $align="start">
-        <Button
+        <GuardedButton
           icon={revealed ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
           onClick={() => {
             setRevealed(!revealed);
           }}
         >
           {t(revealed ? "reveal.hide_action" : "reveal.show_action")}
-        </Button>
+        </GuardedButton>
         <DownloadButton name={name} content={content} />
-        <CopyButton sensitive label={t("reveal.copy_action")} getText={decodeText} />
-        <PrintButton label={t("reveal.print_action")} title={title} getText={decodeText} />
+        <CopySecretButton label={t("reveal.copy_action")} getText={decodeText} />
+        <PrintButton Button={GuardedButton} label={t("reveal.print_action")} title={title} getText={decodeText} />
       </SpacedRow>
       <SmallText>{t("reveal.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>
@@ -76,7 +75,7 @@ const Paper = styled.div`
     margin: 0;
     padding: ${space(4)};
     min-height: 166px;
-    max-height: 60vh;
+    max-height: 30rem; /* the viewport is as high as this content */
     overflow: auto;
     border-radius: ${s("radius")};
     font-family: ${s("fontMono")};

@@ -1,11 +1,10 @@
+import { s, space, SpacedRow } from "@relicario/shared/ui";
 import { Eye, EyeOff } from "lucide-react";
 import { useId, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { css, styled } from "styled-components";
 
-import { Button } from "../../ui/Button.tsx";
-import { SpacedRow } from "../../ui/layout.tsx";
-import { s, space } from "../../ui/tokens.ts";
+import { GuardedButton } from "../openers/GuardedButton.tsx";
 
 interface FieldRowProps {
   readonly label: string;
@@ -37,7 +36,7 @@ interface RevealButtonProps {
 export function RevealButton({ revealed, onChange }: RevealButtonProps) {
   const { t } = useTranslation("common");
   return (
-    <Button
+    <GuardedButton
       tone="quiet"
       size="small"
       icon={revealed ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
@@ -46,7 +45,7 @@ export function RevealButton({ revealed, onChange }: RevealButtonProps) {
       }}
     >
       {t(revealed ? "reveal.hide_action" : "reveal.show_action")}
-    </Button>
+    </GuardedButton>
   );
 }
 

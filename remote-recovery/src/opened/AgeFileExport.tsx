@@ -1,9 +1,6 @@
-import type { OpenedSecret } from "@relicario/shared/contract";
 import { CopyButton, saveFile, useVaultOperation } from "@relicario/shared/forms";
 import {
   Button,
-  Card,
-  Dialog,
   ErrorNotice,
   markVerbatim,
   Muted,
@@ -14,35 +11,37 @@ import {
   space,
   SpacedRow,
   Stack,
-  useDialog,
 } from "@relicario/shared/ui";
+import type { AgeFile, ShownContent } from "@relicario/vault/element";
 import { Download, FileLock2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { GuardedButton } from "../openers/GuardedButton.tsx";
 import { describeAgeFile, formatIdentityFile } from "./age-file.ts";
 
 interface AgeFileExportProps {
-  readonly secret: OpenedSecret;
+  readonly content: Pick<ShownContent, "name" | "size">;
+  readonly exportAgeFile: () => Promise<AgeFile>;
 }
 
 /**
  * Exports the sealed file, its identity and the command that opens it with the standard `age` tool,
  * without this portal.
  */
-export function AgeFileExport({ secret }: AgeFileExportProps) {
+export function AgeFileExport({ content, exportAgeFile }: AgeFileExportProps) {
   const { t } = useTranslation("beta-recover");
-  const dialog = useDialog();
-  const { sealedName, identityName, command } = describeAgeFile(secret);
+  const [isOpen, setIsOpen] = useState(false);
+  const { sealedName, identityName, command } = describeAgeFile(content);
   const [requestedFile, setRequestedFile] = useState<"sealed" | "identity">("sealed");
   const { running, error, start } = useVaultOperation();
 
-  // The vault returns the identity for this click only; the page does not keep it.
+  // The vault returns the identity for this click only; the element does not keep it.
   const save = (next: "sealed" | "identity") => {
     setRequestedFile(next);
     start({
-      run: () => secret.exportAgeFile(),
+      run: exportAgeFile,
       onDone: ({ sealedContent, identity }) => {
         if (next === "sealed") saveFile(sealedName, sealedContent);
         else saveFile(identityName, formatIdentityFile(identity));
@@ -50,20 +49,25 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
     });
   };
   return (
-    <Card>
-      <Stack $gap={3}>
-        <SectionTitle>{t("age.title")}</SectionTitle>
-        <Muted>{t("age.body")}</Muted>
-        <SpacedRow>
-          <Button tone="quiet" icon={<FileLock2 aria-hidden />} onClick={dialog.show}>
-            {t("age.open_action")}
-          </Button>
-        </SpacedRow>
-      </Stack>
-      <Dialog open={dialog.open} onClose={dialog.onClose} title={t("age.title")} description={t("age.dialog_body")}>
+    <Stack $gap={3}>
+      <SectionTitle>{t("age.title")}</SectionTitle>
+      <Muted>{t(isOpen ? "age.open_body" : "age.body")}</Muted>
+      <SpacedRow>
+        <Button
+          tone="quiet"
+          icon={<FileLock2 aria-hidden />}
+          aria-expanded={isOpen}
+          onClick={() => {
+            setIsOpen(!isOpen);
+          }}
+        >
+          {t("age.open_action")}
+        </Button>
+      </SpacedRow>
+      {isOpen && (
         <Steps>
           <li>
-            <Button
+            <GuardedButton
               tone="quiet"
               wide
               icon={<Download aria-hidden />}
@@ -73,11 +77,11 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
               }}
             >
               {t("age.sealed_action")}
-            </Button>
+            </GuardedButton>
             <SmallText>{sealedName}</SmallText>
           </li>
           <li>
-            <Button
+            <GuardedButton
               tone="quiet"
               wide
               icon={<Download aria-hidden />}
@@ -87,7 +91,7 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
               }}
             >
               {t("age.identity_action")}
-            </Button>
+            </GuardedButton>
             <SmallText>{renderVerbatim(t("age.identity_hint", { name: markVerbatim(identityName) }))}</SmallText>
           </li>
           <li>
@@ -98,9 +102,9 @@ export function AgeFileExport({ secret }: AgeFileExportProps) {
             <CopyButton label={t("age.copy_action")} getText={() => command} />
           </li>
         </Steps>
-        <ErrorNotice error={error} />
-      </Dialog>
-    </Card>
+      )}
+      <ErrorNotice error={error} />
+    </Stack>
   );
 }
 
