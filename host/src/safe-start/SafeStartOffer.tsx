@@ -10,13 +10,13 @@ export interface SafeStartOfferProps {
 const texts = {
   en: {
     title: "The portal did not start the last two times",
-    body: "Both times these parts were loaded last. You can start without them; everything else works, and nothing is deleted.",
+    body: "These parts were loaded last. You can start without them. Nothing is deleted.",
     leaveOut: "Start without them",
     all: "Start with all parts",
   },
   es: {
     title: "El portal no se ha iniciado las dos últimas veces",
-    body: "Las dos veces, estas partes fueron las últimas en cargarse. Puedes iniciarlo sin ellas; el resto funciona y no se borra nada.",
+    body: "Estas partes fueron las últimas en cargarse. Puedes iniciarlo sin ellas. No se borra nada.",
     leaveOut: "Iniciar sin ellas",
     all: "Iniciar con todas las partes",
   },
@@ -42,7 +42,7 @@ export function SafeStartOffer({ language, areas, onChoose }: SafeStartOfferProp
           }}
         >
           {leaveOut}
-        </button>{" "}
+        </button>
         <button
           type="button"
           onClick={() => {

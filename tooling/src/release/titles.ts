@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { languages, type RemoteManifest } from "@relicario/shared/contract";
@@ -20,11 +20,20 @@ export function findMissingTitles({ navigation = [] }: RemoteManifest, folder: s
 function hasText(folder: string, language: string, titleKey: string): boolean {
   const [namespace = "", key = ""] = titleKey.split(":");
   const file = join(folder, "locales", language, `${namespace}.json`);
-  let node: unknown = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  let node = readJson(file);
   for (const name of key.split("."))
     node =
       typeof node === "object" && node !== null && Object.hasOwn(node, name)
         ? (node as Readonly<Record<string, unknown>>)[name]
         : undefined;
   return typeof node === "string" && node !== "";
+}
+
+/** Undefined for a file that is missing or no JSON. */
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
