@@ -1,7 +1,7 @@
 import { languages } from "@relicario/shared/contract";
 import { Tooltip } from "@relicario/shared/ui";
 import { LogIn, LogOut, MessageSquare, Moon, Sun, type LucideIcon } from "lucide-react";
-import { lazy, Suspense, useSyncExternalStore, type ReactElement, type ReactNode } from "react";
+import { useSyncExternalStore, type ReactElement, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
@@ -13,6 +13,7 @@ import { frameSizes } from "../popups/frame-sizes.ts";
 import { EntryButton, entryStyles, EntryText } from "./styles.ts";
 import { isCurrent, type Destination } from "../routes/navigation.ts";
 import type { RemoteEntry } from "../routes/remote-entries.ts";
+import { RemoteIcon } from "./RemoteIcon.tsx";
 import { useEntryTitle } from "./use-remote-entries.ts";
 import { usePrefetch } from "../context/prefetch.ts";
 import { useCurrentRoute } from "../context/use-current-route.ts";
@@ -49,11 +50,7 @@ export function RemoteEntryLink({ entry, ...props }: NavigableProps & { readonly
     <NavigationLink
       path={entry.path}
       label={useEntryTitle(entry)}
-      icon={
-        <Suspense fallback={<NoIcon />}>
-          <EntryIcon name={entry.icon} />
-        </Suspense>
-      }
+      icon={<RemoteIcon name={entry.icon} />}
       current={pathname === entry.path || pathname.startsWith(`${entry.path}/`)}
       {...props}
     />
@@ -92,16 +89,6 @@ function NavigationLink({ path, label, icon, current, tourTarget, compact = fals
     </WithTooltip>
   );
 }
-
-/** Holds the place of an icon that is not loaded. */
-const NoIcon = () => <svg aria-hidden />;
-
-const EntryIcon = lazy(() =>
-  import("./EntryIcon.tsx").then(
-    ({ EntryIcon: LoadedIcon }) => ({ default: LoadedIcon }),
-    () => ({ default: NoIcon }), // the title says enough
-  ),
-);
 
 /**
  * Opens the feedback form. Passes the screen's route pattern, so that no id in the address is sent.
