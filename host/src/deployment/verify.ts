@@ -39,7 +39,7 @@ export function getManifest(remote: VerifiedRemote | undefined): RemoteManifest 
 }
 
 /** A release of this session that does not run. */
-export interface Refusal {
+interface Refusal {
   readonly remote: RemoteName;
   readonly release: string;
   readonly code: RefusalCode;

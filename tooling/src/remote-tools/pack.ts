@@ -14,7 +14,7 @@ import { rootFolder } from "../paths.ts";
 import { readPinnedPnpm, runPnpm } from "../release/pnpm.ts";
 import { createRemote, requireCreatable, type RemoteKit } from "./create-remote.ts";
 
-export const templateFolder = join(rootFolder, "tooling/template");
+const templateFolder = join(rootFolder, "tooling/template");
 const toolsFolder = join(rootFolder, "tooling/remote-tools");
 /** Packages that a remote needs besides the dependencies of `shared`. */
 const devPackages = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
