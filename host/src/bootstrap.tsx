@@ -72,7 +72,10 @@ let hasShownPage = false;
 
 /** Whether the page is there, and people see it. */
 function getPageState(): PageState {
-  const isShown = container?.isConnected === true && container.getBoundingClientRect().height > 0;
+  // the container itself has no height while the overlay of signing in or out covers the page
+  const isShown =
+    container?.isConnected === true &&
+    [...container.children].some((child) => child.getBoundingClientRect().height > 0);
   hasShownPage ||= isShown;
   if (document.querySelector("[data-crashed]") !== null) return "broken";
   return isShown ? "shown" : hasShownPage || container?.isConnected !== true ? "broken" : "not_shown_yet";
