@@ -352,6 +352,17 @@ describe("trust", () => {
     await expect(distrustTeam(portal.store, "attic", options)).rejects.toThrow("nothing was changed");
   });
 
+  it("is added to the vendors that lack it", async () => {
+    await portal.start();
+    await portal.start("acme");
+    const { publicKey } = await loadOrCreateKeyPair(join(portal.folder, "elsewhere"), "team");
+    const trust = (vendorId?: string) => trustTeam(portal.store, "attic", publicKey, { by: operator, vendorId });
+    expect(await trust("acme")).toEqual(["acme"]);
+    expect(await trust()).toEqual(["relicario"]);
+    await expect(trust()).rejects.toThrow("nothing was changed");
+    expect(await distrustTeam(portal.store, "attic", { by: operator })).toEqual(["acme", "relicario"]);
+  });
+
   it("adds a key to those of the portal's own build, and never one for the vault", async () => {
     await portal.start();
     const { publicKey } = await loadOrCreateKeyPair(join(portal.folder, "elsewhere"), "team");
@@ -362,7 +373,7 @@ describe("trust", () => {
     expect(await readKeys()).toEqual([own, publicKey]);
     await distrustTeam(portal.store, "notes", { by: operator });
     expect(await readKeys()).toEqual([own]);
-    expect(() => trustTeam(portal.store, "recovery", publicKey, { by: operator })).toThrow("has the vault");
+    await expect(trustTeam(portal.store, "recovery", publicKey, { by: operator })).rejects.toThrow("has the vault");
   });
 });
 

@@ -111,10 +111,10 @@ export async function importRelease(
  * Trusts the key of a team that signs elsewhere. Its releases can be imported at once; pages know
  * the key from the next start of the gateway.
  *
- * @returns the vendors that trust it now
- * @throws UserFacingError for a key that they trust already, and for the remote with the vault
+ * @returns the vendors that did not trust it before
+ * @throws UserFacingError when all trust it already, and for the remote with the vault
  */
-export function trustTeam(
+export async function trustTeam(
   store: PortalStore,
   remote: string,
   key: VerificationKey,
@@ -123,10 +123,9 @@ export function trustTeam(
   // Pages of the vault's origin have its key, too. It comes only with the portal.
   if (remote === vaultRemote)
     throw new UserFacingError(`${remote} has the vault: only the portal's own team signs it.`);
-  return changeTeamKeys(store, { ...options, action: "trust", remote }, (keys) => {
-    if (keys.some(({ kid }) => kid === key.kid)) throw new UserFacingError(`The key ${key.kid} is trusted already.`);
-    return [key];
-  });
+  return changeTeamKeys(store, { ...options, action: "trust", remote }, ({ team_keys: keys }) =>
+    (keys[remote] ?? []).some(({ kid }) => kid === key.kid) ? [] : [key],
+  );
 }
 
 /**
@@ -134,16 +133,21 @@ export function trustTeam(
  * signed from the next start of the gateway.
  *
  * @returns the vendors that trusted one
+ * @throws UserFacingError when none was added
  */
 export function distrustTeam(
   store: PortalStore,
   remote: string,
   options: OperationOptions,
 ): Promise<readonly string[]> {
-  return changeTeamKeys(store, { ...options, action: "distrust", remote }, (_keys, addedKeys) => addedKeys);
+  return changeTeamKeys(
+    store,
+    { ...options, action: "distrust", remote },
+    ({ vendor_id: vendorId }) => listAddedTeamKeys(store, vendorId)[remote] ?? [],
+  );
 }
 
-/** @param chooseKeys returns the keys to trust or distrust; gets those trusted, and those added */
+/** @param chooseKeys returns the keys that a vendor is to trust or distrust */
 function changeTeamKeys(
   store: PortalStore,
   {
@@ -154,33 +158,33 @@ function changeTeamKeys(
     remote,
     now = new Date(),
   }: OperationOptions & { readonly action: "trust" | "distrust"; readonly remote: string },
-  chooseKeys: (keys: readonly VerificationKey[], addedKeys: readonly VerificationKey[]) => readonly VerificationKey[],
+  chooseKeys: (trustAnchors: PortalTrustAnchors) => readonly VerificationKey[],
 ): Promise<readonly string[]> {
   return withStoreLock(store, async () => {
     const vendors = await Promise.all(
       (vendorId === undefined ? listVendorIds(store) : [vendorId]).map((name) => readVendor(store, name)),
     );
-    const changes = vendors.flatMap(({ trustAnchors }) => {
-      const added = listAddedTeamKeys(store, trustAnchors.vendor_id)[remote] ?? [];
-      return chooseKeys(trustAnchors.team_keys[remote] ?? [], added).map((key) => ({ trustAnchors, key }));
-    });
-    if (changes.length === 0) throw new UserFacingError(`No key of ${remote} was added here: nothing was changed.`);
-    for (const { trustAnchors, key } of changes) {
-      const event = { action, by, vendor: trustAnchors.vendor_id, remote, key };
-      appendToAuditLog(getAuditFile(store), { ...event, ...(reason !== undefined && { reason }) }, now);
-    }
-    for (const { trustAnchors } of vendors) {
-      const { [remote]: keys = [], ...otherKeys } = trustAnchors.team_keys;
-      const ownKeys = keys.filter(({ kid }) => !changes.some(({ key }) => key.kid === kid));
-      writeTrustAnchors(
-        store,
-        addTeamKeys(store, {
-          ...trustAnchors,
-          team_keys: { ...otherKeys, ...(ownKeys.length > 0 && { [remote]: ownKeys }) },
-        }),
+    const changes = vendors
+      .map(({ trustAnchors }) => ({ trustAnchors, keys: chooseKeys(trustAnchors) }))
+      .filter(({ keys }) => keys.length > 0);
+    if (changes.length === 0)
+      throw new UserFacingError(
+        action === "trust"
+          ? `This key of ${remote} is trusted already: nothing was changed.`
+          : `No key of ${remote} was added here: nothing was changed.`,
       );
+    for (const { trustAnchors, keys } of changes) {
+      const { vendor_id: vendor, team_keys: teamKeys } = trustAnchors;
+      for (const key of keys) {
+        const event = { action, by, vendor, remote, key, ...(reason !== undefined && { reason }) };
+        appendToAuditLog(getAuditFile(store), event, now);
+      }
+      const { [remote]: previousKeys = [], ...otherKeys } = teamKeys;
+      const keptKeys = previousKeys.filter(({ kid }) => !keys.some((key) => key.kid === kid));
+      const nextKeys = { ...otherKeys, ...(keptKeys.length > 0 && { [remote]: keptKeys }) };
+      writeTrustAnchors(store, addTeamKeys(store, { ...trustAnchors, team_keys: nextKeys }));
     }
-    return [...new Set(changes.map(({ trustAnchors }) => trustAnchors.vendor_id))];
+    return changes.map(({ trustAnchors }) => trustAnchors.vendor_id);
   });
 }
 
