@@ -2,7 +2,7 @@ import type { Browser, Page } from "@playwright/test";
 
 import { newAccount, signUp, type Account } from "../pages/account.ts";
 import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
-import { choosePicture, pressButton } from "../pages/picture-field.ts";
+import { choosePicture, openedContent, pressButton, pressInOpened } from "../pages/picture-field.ts";
 import { expectAccessible, expectNoSidewaysScroll, applyAppearance } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -110,8 +110,8 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
     await expectFits(recipientPage, "an unknown sender");
     await recipientPage.getByRole("button", { name: "Aceptar y abrir" }).click();
     await expect(recipientPage.getByRole("heading", { level: 1, name: title })).toBeVisible(waitOptions);
-    await recipientPage.getByRole("button", { name: "Mostrar", exact: true }).click();
-    await expect(recipientPage.getByText(secretText)).toBeVisible();
+    await pressInOpened(recipientPage, "Mostrar");
+    await expect(openedContent(recipientPage).getByText(secretText)).toBeVisible();
     await expectFits(recipientPage, "what he opened");
   });
 
