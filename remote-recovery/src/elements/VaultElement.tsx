@@ -68,8 +68,8 @@ const defaultHeights: Readonly<Record<string, readonly [wide: number, narrow: nu
   new_recovery_code: [487, 831],
   mark_question: [200, 300],
   device_code_scan: [77, 77],
-  "opened text": [420, 560],
-  "opened seed": [420, 560],
+  "opened text": [401, 582],
+  "opened seed": [401, 582],
   "opened record": [420, 560],
   "opened file": [100, 100],
 };
