@@ -1,9 +1,5 @@
 import {
   fromBase64url,
-  hasValidAuthorSignature,
-  hasValidSignature,
-  hasValidTicketSignature,
-  isSelfSigned,
   maxOpeners,
   needsAuthorSignature,
   type KeyringChange,
@@ -11,6 +7,12 @@ import {
   type OpenerKind,
   type TicketSignature,
 } from "@relicario/shared/api";
+import {
+  hasValidAuthorSignature,
+  hasValidSignature,
+  hasValidTicketSignature,
+  isSelfSigned,
+} from "@relicario/shared/api/signatures";
 
 import { Problem } from "../http/problem.ts";
 import { hasExpectedHeader, digestSealedDocument } from "./sealed-header.ts";

@@ -10,16 +10,15 @@ import {
 
 import {
   helperBytes,
-  buildSignedMessage,
   type Json,
   type KeyringChange,
   type KeyStatement,
   type NewSecret,
   type StoreSecretBody,
   type StoreSecretsBody,
-  type SignaturePrefix,
   type TicketSignature,
 } from "@relicario/shared/api";
+import { buildSignedMessage, type SignaturePrefix } from "@relicario/shared/api/signatures";
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 

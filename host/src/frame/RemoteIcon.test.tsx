@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { navigationIcons } from "@relicario/shared/contract";
+import { navigationIcons } from "@relicario/shared/contract/compatibility";
 import { render } from "@testing-library/react";
 
 import { RemoteIcon } from "./RemoteIcon.tsx";

@@ -1,10 +1,8 @@
-import type { NavigationIcon } from "@relicario/shared/contract";
-
 /**
  * Icon of an entry that a remote adds. Its drawing is in a file of the host, because most pages
  * need none.
  */
-export function RemoteIcon({ name }: { readonly name: NavigationIcon }) {
+export function RemoteIcon({ name }: { readonly name: string }) {
   return (
     <svg
       aria-hidden

@@ -1,4 +1,4 @@
-import type { NavigationIcon, RemoteManifest, RemoteName } from "@relicario/shared/contract";
+import type { RemoteManifest, RemoteName } from "@relicario/shared/contract";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import type { PortalRoute } from "./routes.ts";
@@ -10,7 +10,7 @@ export interface RemoteEntry {
   readonly titleKey: string;
   /** Title while the remote's texts are not loaded. */
   readonly areaTitle: RemoteManifest["title"];
-  readonly icon: NavigationIcon;
+  readonly icon: string;
   /** The entry exists unless the deployment sets one of these features to `false`. */
   readonly features: readonly string[];
 }

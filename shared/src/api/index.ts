@@ -168,11 +168,4 @@ export {
   Timestamp,
   toBase64url,
 } from "./wire.ts";
-export {
-  hasValidAuthorSignature,
-  hasValidTicketSignature,
-  isSelfSigned,
-  needsAuthorSignature,
-  TicketSignature,
-} from "./authority.ts";
-export { hasValidSignature, signaturePrefixes, buildSignedMessage, type SignaturePrefix } from "./signed.ts";
+export { needsAuthorSignature, TicketSignature } from "./authority.ts";

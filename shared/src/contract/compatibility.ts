@@ -2,6 +2,8 @@ import satisfies from "semver/functions/satisfies.js";
 
 import type { ReleaseRecord } from "./deployment.ts";
 
+export { findNavigationProblems, navigationIcons } from "./manifest-navigation.ts";
+
 const caretRange = /^\^[1-9][0-9]*(\.[0-9]+){0,2}$/;
 
 /**

@@ -58,14 +58,12 @@ export {
   destinationPaths,
   hostNamespaces,
   hostPaths,
-  navigationIcons,
   pathsOverlap,
   plainPath,
   RemoteManifest,
   RemoteName,
   type ManifestRoute,
   type NavigationEntry,
-  type NavigationIcon,
 } from "./manifest.ts";
 export { languages, type Language } from "./language.ts";
 export { pageStorage } from "./page-storage.ts";

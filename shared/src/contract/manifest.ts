@@ -41,35 +41,6 @@ export const destinationPaths = {
   settings: "/settings/profile",
 } as const;
 
-/** Pictures that an entry of the navigation may have, by their names in Lucide (https://lucide.dev). */
-export const navigationIcons = [
-  "archive",
-  "bell",
-  "book-open",
-  "briefcase",
-  "calendar",
-  "chart-column",
-  "clipboard-list",
-  "clock",
-  "credit-card",
-  "file-text",
-  "folder",
-  "gift",
-  "globe",
-  "heart",
-  "image",
-  "landmark",
-  "leaf",
-  "mail",
-  "map",
-  "package",
-  "shield",
-  "tag",
-  "wallet",
-  "wrench",
-] as const;
-export type NavigationIcon = (typeof navigationIcons)[number];
-
 /**
  * Paths with only letters, digits, `.`, `_`, `~` and `-`. Any other character could make a call
  * resolve to another path than the checked one.
@@ -130,18 +101,16 @@ export type ManifestRoute = z.infer<typeof ManifestRoute>;
 /** An entry of the portal's navigation, after the destinations. */
 const NavigationEntry = z.strictObject({
   /** Path of one of the manifest's routes, without parameters. */
-  route: RoutePath,
+  route: z.string().regex(/^(\/[a-z0-9_-]+)+$/),
   titleKey: TitleKey,
-  icon: z.enum(navigationIcons),
+  /** One of `navigationIcons` (manifest-navigation.ts, which has further rules). */
+  icon: z.string().regex(/^[a-z-]+$/),
   /** Lower numbers first; with the same number, in the deployment document's order of remotes. */
   order: z.int().min(0).max(999),
   /** It does not exist in a deployment that sets this feature, or its route's, to `false`. */
   feature: FeatureName.optional(),
 });
 export type NavigationEntry = z.infer<typeof NavigationEntry>;
-
-/** Ranges of the contract that include hosts which refuse a manifest with `navigation`. */
-const beforeNavigation = /^\^3(\.0(\.[0-9]+)?)?$/;
 
 /** Most entries that one remote may add to the navigation. */
 const maxNavigationEntries = 5;
@@ -168,7 +137,7 @@ export const RemoteManifest = z
      */
     api_paths: z.array(z.string().regex(plainPath, "permits nothing: write words, as in /user/me")),
   })
-  .superRefine(({ contract, routes, navigation = [], namespaces, capabilities, api_paths }, context) => {
+  .superRefine(({ routes, navigation = [], namespaces, capabilities, api_paths }, context) => {
     if (capabilities.includes("http") !== api_paths.length > 0)
       context.addIssue({
         code: "custom",
@@ -188,31 +157,9 @@ export const RemoteManifest = z
       if (routes.slice(0, index).some((earlier) => normalisePattern(earlier.path) === normalisePattern(path)))
         context.addIssue({ code: "custom", path: ["routes", index, "path"], message: "is declared twice" });
     }
-    if (navigation.length > 0 && beforeNavigation.test(contract))
-      context.addIssue({ code: "custom", path: ["contract"], message: 'must be "^3.1" or later for a navigation' });
-    for (const [index, { route, titleKey }] of navigation.entries()) {
-      requireOwnText(titleKey, "navigation", index);
-      const problem = findEntryProblem(
-        route,
-        routes,
-        navigation.slice(0, index).map((earlier) => earlier.route),
-      );
-      if (problem !== null)
-        context.addIssue({ code: "custom", path: ["navigation", index, "route"], message: problem });
-    }
+    for (const [index, { titleKey }] of navigation.entries()) requireOwnText(titleKey, "navigation", index);
   });
 export type RemoteManifest = z.infer<typeof RemoteManifest>;
-
-function findEntryProblem(
-  route: string,
-  routes: readonly ManifestRoute[],
-  earlierEntries: readonly string[],
-): string | null {
-  if (!routes.some(({ path }) => path === route)) return "is not a route of this manifest";
-  if (/[:*]/.test(route)) return "has a parameter: name a route that is one address";
-  if (Object.values<string>(destinationPaths).includes(route)) return "is reserved for a destination of the portal";
-  return earlierEntries.includes(route) ? "has an entry already" : null;
-}
 
 /** Whether a path exists that matches both patterns. */
 export function pathsOverlap(first: string, second: string): boolean {

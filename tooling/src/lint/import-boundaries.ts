@@ -261,7 +261,7 @@ const policies = [
       message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it.",
     },
   ]),
-  { from: fromPackages("api"), allow: { to: entryPoint("api", "errors", "contract") } },
+  { from: fromPackages("api"), allow: { to: entryPoint("api", "api/signatures", "errors", "contract") } },
   // Limits of connections, which all servers share; the object store, which backups share.
   {
     from: fromPackages("api"),

@@ -11,7 +11,7 @@ import { sharedModules } from "@relicario/shared/webpack/versions";
 
 import { findConflicts } from "./conflicts.ts";
 import type { RegisteredRelease } from "./registry.ts";
-import { findMissingTitles } from "./titles.ts";
+import { findReleasedNavigationProblems } from "./navigation.ts";
 
 const hostVersions = Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version]));
 
@@ -58,6 +58,6 @@ export function findObjections(
     ...endingRange,
     ...unmetRequirements,
     ...findConflicts(record.manifest, otherRemotes),
-    ...findMissingTitles(record.manifest, folder),
+    ...findReleasedNavigationProblems(record.manifest, folder),
   ];
 }

@@ -33,7 +33,7 @@ import { copyBillOfMaterials } from "./bill-of-materials.ts";
 import { compressFolder, isPrecompressed } from "./compress.ts";
 import { listFiles } from "./files.ts";
 import { computeFileIntegrity } from "./integrity.ts";
-import { findMissingTitles } from "./titles.ts";
+import { findReleasedNavigationProblems } from "./navigation.ts";
 
 export interface ReleaseSources {
   readonly remote: RemoteName;
@@ -79,9 +79,9 @@ export async function makeRelease({ remote, packageFolder, webFolder, keyPair }:
   cpSync(join(packageFolder, "manifest.json"), join(stagingFolder, "manifest.json"));
 
   const record = createReleaseRecord({ remote, packageFolder, webFolder }, computeIntegrities(stagingFolder));
-  const missingTitles = findMissingTitles(record.manifest, stagingFolder);
-  if (missingTitles.length > 0)
-    throw new UserFacingError(`${remote} is not released:\n  ${missingTitles.join("\n  ")}`);
+  const navigationProblems = findReleasedNavigationProblems(record.manifest, stagingFolder);
+  if (navigationProblems.length > 0)
+    throw new UserFacingError(`${remote} is not released:\n  ${navigationProblems.join("\n  ")}`);
   const { release } = record;
   const folder = join(dist, release);
   const jws = await signCompact(record, keyPair);

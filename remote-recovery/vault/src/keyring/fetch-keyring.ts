@@ -1,11 +1,5 @@
-import {
-  stringifyCanonical,
-  fromBase64url,
-  isSelfSigned,
-  toBase64url,
-  type Keyring,
-  type KeyStatement,
-} from "@relicario/shared/api";
+import { stringifyCanonical, fromBase64url, toBase64url, type Keyring, type KeyStatement } from "@relicario/shared/api";
+import { isSelfSigned } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { StateCheckpoint } from "../device/device.ts";

@@ -1,7 +1,8 @@
 import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { fromBase64url, buildSignedMessage, toBase64url } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
+import { buildSignedMessage } from "@relicario/shared/api/signatures";
 
 import { AccountKey } from "../seal/account-key.ts";
 import { sealTo } from "../seal/age.ts";

@@ -1,6 +1,7 @@
 import "fake-indexeddb/auto";
 
-import { fromBase64url, isSelfSigned, toBase64url, type Keyring, type KeyringChange } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type Keyring, type KeyringChange } from "@relicario/shared/api";
+import { isSelfSigned } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 
 import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";

@@ -1,7 +1,8 @@
 import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { buildSignedMessage, toBase64url } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
+import { buildSignedMessage } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";

@@ -1,4 +1,5 @@
-import { stringifyCanonical, fromBase64url, isSelfSigned, UserName, type KeyStatement } from "@relicario/shared/api";
+import { stringifyCanonical, fromBase64url, UserName, type KeyStatement } from "@relicario/shared/api";
+import { isSelfSigned } from "@relicario/shared/api/signatures";
 import type { PersonRecord, PersonDetails, PersonKeys, TrustLevel } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 

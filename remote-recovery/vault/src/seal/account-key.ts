@@ -1,5 +1,6 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { buildSignedMessage, toBase64url, type Json, type SignaturePrefix } from "@relicario/shared/api";
+import { toBase64url, type Json } from "@relicario/shared/api";
+import { buildSignedMessage, type SignaturePrefix } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 
 import { encodeIdentity, deriveRecipient } from "./age.ts";

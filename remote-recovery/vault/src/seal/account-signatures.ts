@@ -1,13 +1,12 @@
 import {
   fromBase64url,
-  hasValidSignature,
-  isSelfSigned,
   needsAuthorSignature,
   toBase64url,
   type KeyringChange,
   type KeyStatement,
   type TicketSignature,
 } from "@relicario/shared/api";
+import { hasValidSignature, isSelfSigned } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 
 import { deriveMetadataKeys, signDocument, type AccountKey, type MetadataKeys } from "./account-key.ts";

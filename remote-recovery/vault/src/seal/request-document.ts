@@ -1,5 +1,4 @@
 import {
-  isSelfSigned,
   KeyStatement,
   maxRequestNoteLength,
   maxRequestTitleLength,
@@ -7,6 +6,7 @@ import {
   RequestId,
   Timestamp,
 } from "@relicario/shared/api";
+import { isSelfSigned } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 

@@ -4,7 +4,6 @@ import {
   PositiveInt,
   Digest,
   fromBase64url,
-  hasValidSignature,
   Id,
   maxFileNameLength,
   maxTitleLength,
@@ -13,6 +12,7 @@ import {
   Timestamp,
   toBase64url,
 } from "@relicario/shared/api";
+import { hasValidSignature } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 

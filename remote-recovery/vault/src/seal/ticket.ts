@@ -1,4 +1,5 @@
-import { PositiveInt, hasValidSignature, Id, Signature, Timestamp } from "@relicario/shared/api";
+import { PositiveInt, Id, Signature, Timestamp } from "@relicario/shared/api";
+import { hasValidSignature } from "@relicario/shared/api/signatures";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 

@@ -4,15 +4,13 @@ import { join } from "node:path";
 import {
   stringifyCanonical,
   fromBase64url,
-  hasValidAuthorSignature,
-  hasValidSignature,
   needsAuthorSignature,
-  buildSignedMessage,
   toBase64url,
   type KeyringChange,
   type KeyStatement,
   type TicketSignature,
 } from "@relicario/shared/api";
+import { hasValidAuthorSignature, hasValidSignature, buildSignedMessage } from "@relicario/shared/api/signatures";
 import { CompactEncrypt } from "jose";
 
 import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";

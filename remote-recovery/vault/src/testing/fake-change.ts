@@ -3,10 +3,6 @@ import {
   encodeCanonical,
   stringifyCanonical,
   fromBase64url,
-  hasValidAuthorSignature,
-  hasValidSignature,
-  hasValidTicketSignature,
-  isSelfSigned,
   maxOpeners,
   needsAuthorSignature,
   toBase64url,
@@ -16,6 +12,12 @@ import {
   type StagedRow,
   type TicketSignature,
 } from "@relicario/shared/api";
+import {
+  hasValidAuthorSignature,
+  hasValidSignature,
+  hasValidTicketSignature,
+  isSelfSigned,
+} from "@relicario/shared/api/signatures";
 
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { parseUnverifiedHeader, type JweType } from "../seal/document.ts";

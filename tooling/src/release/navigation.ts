@@ -2,19 +2,22 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { languages, type RemoteManifest } from "@relicario/shared/contract";
+import { findNavigationProblems } from "@relicario/shared/contract/compatibility";
 
 /**
- * Titles that the frame shows without the remote's code, and that the release's texts lack.
+ * Rules that a release's entries of the navigation break, and their titles that its texts lack: the
+ * frame shows them without the remote's code.
  *
  * @param folder of the release
  * @returns a sentence for each
  */
-export function findMissingTitles({ navigation = [] }: RemoteManifest, folder: string): readonly string[] {
-  return navigation.flatMap(({ route, titleKey }) =>
+export function findReleasedNavigationProblems(manifest: RemoteManifest, folder: string): readonly string[] {
+  const missingTitles = (manifest.navigation ?? []).flatMap(({ route, titleKey }) =>
     languages
       .filter((language) => !hasText(folder, language, titleKey))
       .map((language) => `the navigation entry ${route} has no text ${titleKey} in locales/${language}`),
   );
+  return [...findNavigationProblems(manifest), ...missingTitles];
 }
 
 function hasText(folder: string, language: string, titleKey: string): boolean {
